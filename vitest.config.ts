@@ -1,0 +1,26 @@
+// Three kinds of test: `unit` (Node and a real redis-server), `http` (the production bundle in workerd), `dev` (the local stack).
+import { defineConfig } from "vitest/config";
+
+/** `import text from "./x.lua"`, as wrangler's Text rule gives it to the Worker. */
+const luaAsText = {
+  name: "lua-as-text",
+  enforce: "pre" as const,
+  transform: (code: string, id: string) =>
+    id.endsWith(".lua") ? { code: `export default ${JSON.stringify(code)}`, map: null } : undefined,
+};
+
+export default defineConfig({
+  test: {
+    testTimeout: 20_000,
+    hookTimeout: 60_000,
+    projects: [
+      {
+        extends: true,
+        plugins: [luaAsText],
+        test: { name: "unit", include: ["test/{contract,unit,lua,model}/**/*.test.ts"] },
+      },
+      { extends: true, plugins: [luaAsText], test: { name: "http", include: ["test/{http,chaos}/**/*.test.ts"] } },
+      { extends: true, test: { name: "dev", include: ["test/dev/**/*.test.ts"] } },
+    ],
+  },
+});
