@@ -1,0 +1,51 @@
+-- The pool's breaker, absent while nothing has failed.
+--
+-- @breaker   1 failures open_until_ms open_fence out trips
+--
+-- Open until `open_until_ms`; then half-open: a lease granted since it opened (fence > open_fence) is a probe, and at most
+-- `probes` of them are out at once. `trips` counts how often in a row it opened, so that it opens longer each time.
+local function decode_breaker(text)
+  if not text then return nil end
+  local failures, open_until_ms, open_fence, out, trips = string.match(text, "^1 (%d+) (%d+) (%d+) (%d+) (%d+)$")
+  if not failures then error("@breaker cannot be read") end
+  return { failures = tonumber(failures), open_until_ms = tonumber(open_until_ms), open_fence = tonumber(open_fence),
+    out = tonumber(out), trips = tonumber(trips) }
+end
+
+local function encode_breaker(b)
+  return string.format("1 %.0f %.0f %.0f %.0f %.0f", b.failures, b.open_until_ms, b.open_fence, b.out, b.trips)
+end
+
+local function closed_breaker() return { failures = 0, open_until_ms = 0, open_fence = 0, out = 0, trips = 0 } end
+
+local function breaker_blocks(breaker, limits, now)
+  if limits.mode ~= "auto" then return limits.mode == "open" end
+  if not breaker or breaker.open_until_ms == 0 then return false end
+  return now < breaker.open_until_ms or breaker.out >= limits.probes
+end
+
+local function is_probe(breaker, fence)
+  return breaker and breaker.open_until_ms > 0 and fence > breaker.open_fence
+end
+
+-- However a lease ends, its probe comes back here. `units` is 1 when it starts, -1 when it ends.
+local function count_probe(breaker, fence, units)
+  if is_probe(breaker, fence) then breaker.out = breaker.out + units end
+end
+
+-- The breaker as it is after an outcome. `settings` is @health's `breaker`; only upstream's own failures count.
+local function breaker_after(breaker, pool, settings, fence, outcome, now)
+  if outcome ~= "success" and outcome ~= "upstream_error" then return breaker end
+  local probe = is_probe(breaker, fence)
+  if breaker and breaker.open_until_ms > 0 and not probe then return breaker end
+  if outcome == "success" then return breaker and closed_breaker() end
+  breaker = breaker or closed_breaker()
+  local failures = breaker.failures + 1
+  if not probe and failures < settings.failures then
+    breaker.failures = failures
+    return breaker
+  end
+  local open_ms = math.min(settings.open_ms * 2 ^ math.min(breaker.trips, 30), settings.max_open_ms)
+  return { failures = failures, open_until_ms = now + open_ms, open_fence = pool.fence, out = 0,
+    trips = breaker.trips + 1 }
+end

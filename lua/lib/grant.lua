@@ -1,0 +1,49 @@
+-- The write half of an allocation, and the words of a refusal.
+local function write_pool(plan, pool_key, leases_key)
+  local fields = { "@pool", encode_pool(plan.pool) }
+  if plan.breaker then fields[3], fields[4] = "@breaker", encode_breaker(plan.breaker) end
+  for id, state in pairs(plan.changed) do
+    fields[#fields + 1], fields[#fields + 2] = id, state
+  end
+  redis.call("HSET", pool_key, unpack(fields))
+  if plan.gone then redis.call("ZREM", leases_key, unpack(plan.gone)) end
+end
+
+-- Claims the lease's id first; nil when it was granted before, and then nothing is written. Returns expires_at_ms.
+local function apply_allocate(plan, pool_key, leases_key, lease_key, lease_id, lease, lease_ms, keep_ms)
+  local pool, now = plan.pool, plan.now
+  lease.credential, lease.fence, lease.state, lease.granted_at_ms = plan.credential, pool.fence + 1, "held", now
+  lease.max_expires_at_ms = now + plan.limits.max_lifetime_ms
+  local expires_at_ms = math.min(now + lease_ms, lease.max_expires_at_ms)
+  if not redis.call("SET", lease_key, encode_lease(lease), "NX", "PXAT", lease.max_expires_at_ms + keep_ms) then
+    return nil
+  end
+  pool.fence, pool.in_flight, pool.granted = lease.fence, pool.in_flight + 1, pool.granted + 1
+  count_probe(plan.breaker, pool.fence, 1)
+  write_pool(plan, pool_key, leases_key)
+  redis.call("ZADD", leases_key, expires_at_ms, member_of(lease, lease_id))
+  return expires_at_ms
+end
+
+-- Why nothing was free, as JSON counts, and in how many ms something is due back (0: not known).
+local function refusal_of(plan, leases_key)
+  local due_at_ms, counts, parts = math.huge, {}, {}
+  for i = 1, #plan.candidates do
+    local why, until_ms = gate(plan.states[i], plan.limits, plan.now)
+    counts[why] = (counts[why] or 0) + 1
+    if until_ms > plan.now then due_at_ms = math.min(due_at_ms, until_ms) end
+  end
+  if not plan.gone then -- after a reclaim the next refusal will know
+    local next_end = redis.call("ZRANGE", leases_key, 0, 0, "WITHSCORES")[2]
+    if next_end then due_at_ms = math.min(due_at_ms, tonumber(next_end)) end
+  end
+  for why, count in pairs(counts) do parts[#parts + 1] = string.format('"%s":%d', why, count) end
+  table.sort(parts)
+  return due_at_ms < math.huge and due_at_ms - plan.now or 0, "{" .. table.concat(parts, ",") .. "}"
+end
+
+-- The same for an open breaker: its deadline, or not known while its probes are out.
+local function breaker_due_ms(plan)
+  if plan.limits.mode == "open" then return 0 end
+  return math.max(0, plan.breaker.open_until_ms - plan.now)
+end

@@ -1,0 +1,56 @@
+-- The pool's hash: `<credential>` is the state of one credential, `@pool` the pool's own. Each is one packed field that
+-- begins with its format's version and is read and written by one explicit pattern. No secret and no configuration.
+--
+-- @pool     1 fence seq members capacity in_flight granted refused lost released reclaimed revoked
+-- <id>      1 status until_ms capacity in_flight revoked_fence used_at_ms benched_fence errors success limited_at_ms verified_at_ms
+-- @limits   1 max_lifetime_ms probes mode recovery
+--
+-- `seq` numbers the changes of configuration, so it is the version that a snapshot compares. `until_ms` 0 is "no
+-- deadline"; `errors` is the streak, `success` the smoothed rate in permille, -1 while there was no call.
+local POOL = "1" .. string.rep(" %.0f", 11)
+local POOL_PATTERN = "^1" .. string.rep(" (%d+)", 11) .. "$"
+local CREDENTIAL = "1 %s" .. string.rep(" %.0f", 10)
+local CREDENTIAL_PATTERN = "^1 (%S+)" .. string.rep(" (%d+)", 7) .. " (%-?%d+)" .. string.rep(" (%d+)", 2) .. "$"
+
+local function decode_pool(text)
+  if not text then return nil end
+  local fence, seq, members, capacity, in_flight, granted, refused, lost, released, reclaimed, revoked =
+    string.match(text, POOL_PATTERN)
+  if not fence then error("@pool cannot be read") end
+  return { fence = tonumber(fence), seq = tonumber(seq), members = tonumber(members), capacity = tonumber(capacity),
+    in_flight = tonumber(in_flight), granted = tonumber(granted), refused = tonumber(refused), lost = tonumber(lost),
+    released = tonumber(released), reclaimed = tonumber(reclaimed), revoked = tonumber(revoked) }
+end
+
+local function encode_pool(p)
+  return string.format(POOL, p.fence, p.seq, p.members, p.capacity, p.in_flight, p.granted, p.refused, p.lost,
+    p.released, p.reclaimed, p.revoked)
+end
+
+-- Fences start at the time in microseconds, so that a pool made again, after a flush or a rebuild, never repeats one.
+local function new_pool(now)
+  return { fence = now * 1000, seq = 0, members = 0, capacity = 0, in_flight = 0, granted = 0, refused = 0,
+    lost = 0, released = 0, reclaimed = 0, revoked = 0 }
+end
+
+local function decode_credential(text)
+  if not text then return nil end
+  local status, until_ms, capacity, in_flight, revoked_fence, used_at_ms, benched_fence, errors, success, limited_at_ms,
+    verified_at_ms = string.match(text, CREDENTIAL_PATTERN)
+  if not status then error("the state of a credential cannot be read") end
+  return { status = status, until_ms = tonumber(until_ms), capacity = tonumber(capacity),
+    in_flight = tonumber(in_flight), revoked_fence = tonumber(revoked_fence), used_at_ms = tonumber(used_at_ms),
+    benched_fence = tonumber(benched_fence), errors = tonumber(errors), success = tonumber(success),
+    limited_at_ms = tonumber(limited_at_ms), verified_at_ms = tonumber(verified_at_ms) }
+end
+
+local function encode_credential(c)
+  return string.format(CREDENTIAL, c.status, c.until_ms, c.capacity, c.in_flight, c.revoked_fence, c.used_at_ms,
+    c.benched_fence, c.errors, c.success, c.limited_at_ms, c.verified_at_ms)
+end
+
+-- A new credential starts above every lease that an earlier one of its name may have left behind.
+local function new_credential(pool, status)
+  return { status = status, until_ms = 0, capacity = 0, in_flight = 0, revoked_fence = pool.fence, used_at_ms = 0,
+    benched_fence = 0, errors = 0, success = -1, limited_at_ms = 0, verified_at_ms = 0 }
+end

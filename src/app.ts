@@ -1,0 +1,30 @@
+// The whole service, as a table of contents.
+import { requestId } from "hono/request-id";
+import { adminKey, internalKey, metricsKey } from "./authority.ts";
+import { cell } from "./cell/routes.ts";
+import { status } from "./cell/status.ts";
+import { docs } from "./docs/routes.ts";
+import { fail } from "./errors.ts";
+import { API_BODY_BYTES, limitBody, observed, onError, router, withDeps } from "./http.ts";
+import { ID, mint } from "./ids.ts";
+import { leases } from "./leases/routes.ts";
+import { pools } from "./pools/routes.ts";
+
+export const app = router();
+
+app.use(requestId({ generator: () => mint("req"), limitLength: 64 }));
+app.get("/healthz", (c) => c.text("ok\n"));
+app.route("/", docs(() => app));
+
+app.use(observed, withDeps);
+app.use("/metrics", metricsKey);
+app.use("/api/internal/*", internalKey, limitBody(API_BODY_BYTES));
+app.use("/api/admin/*", adminKey, limitBody(API_BODY_BYTES));
+
+app.route("/", status); //  /readyz  /metrics
+app.route("/", cell); //    /api/admin/cell
+app.route("/", pools); //   /api/admin/credentials
+app.route("/", leases); //  /api/internal/allocate-key  /api/internal/leases
+
+app.notFound((c) => fail(c, "not_found", "no such route", {}));
+app.onError(onError);

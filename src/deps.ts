@@ -1,0 +1,83 @@
+// What the handlers work with. One set an isolate, a Store a request; only this file builds a client.
+import { Redis } from "@upstash/redis/cloudflare";
+import type { Context } from "hono";
+import type { RequestIdVariables } from "hono/request-id";
+import { type Settings, settingsOf } from "./env.ts";
+import type { Code } from "./errors.ts";
+import { type Keys, keysOf } from "./keys.ts";
+import { Metrics } from "./metrics.ts";
+import { Snapshots } from "./pools/snapshot.ts";
+import { Sealing } from "./sealing.ts";
+import { Deadline, Store } from "./store.ts";
+
+export interface App {
+  Bindings: Env;
+  Variables: RequestIdVariables & { deps: Deps; code?: Code };
+}
+
+/** Lives as long as the isolate: settings, imported keys, snapshots, counters. */
+export interface Isolate {
+  readonly settings: Settings;
+  readonly keys: Keys;
+  readonly sealing: Sealing;
+  readonly snapshots: Snapshots;
+  readonly metrics: Metrics;
+  /** Set once the dialect probe has passed. */
+  probed: boolean;
+}
+
+export interface Deps extends Isolate {
+  /** Redis under the deadline of this request. */
+  readonly store: Store;
+  /** Redis with time of its own, for work that goes on after the reply. */
+  backgroundStore(): Store;
+  /** Keeps the Worker alive for work after the reply; what fails there is nobody's answer. */
+  background(work: Promise<unknown>): void;
+}
+
+const isolates = new WeakMap<Env, Isolate>();
+
+/** Throws SettingsError. */
+function isolateOf(env: Env): Isolate {
+  let isolate = isolates.get(env);
+  if (!isolate) {
+    const settings = settingsOf(env);
+    isolate = {
+      settings,
+      keys: keysOf(settings.CELL),
+      sealing: new Sealing(settings.SEALING_KEYS),
+      snapshots: new Snapshots(settings),
+      metrics: new Metrics(),
+      probed: false,
+    };
+    isolates.set(env, isolate);
+  }
+  return isolate;
+}
+
+function storeOf(settings: Settings): Store {
+  const deadline = new Deadline(settings.REQUEST_DEADLINE_MS, settings.REDIS_TIMEOUT_MS);
+  const redis = new Redis({
+    url: settings.UPSTASH_REDIS_REST_URL,
+    token: settings.UPSTASH_REDIS_REST_TOKEN,
+    retry: { retries: 0 },
+    automaticDeserialization: false,
+    enableAutoPipelining: false,
+    enableTelemetry: false,
+    readYourWrites: false,
+    signal: deadline.signal,
+  });
+  return new Store(redis, settings.REDIS_DIALECT, deadline);
+}
+
+/** The deps of one request. Throws SettingsError. */
+export function depsOf(env: Env, context: Pick<ExecutionContext, "waitUntil">): Deps {
+  const isolate = isolateOf(env);
+  return Object.assign(Object.create(isolate) as Isolate, {
+    store: storeOf(isolate.settings),
+    backgroundStore: () => storeOf(isolate.settings),
+    background: (work: Promise<unknown>) => context.waitUntil(work.catch(() => undefined)),
+  });
+}
+
+export const depsOfContext = (c: Context<App>) => depsOf(c.env, c.executionCtx);

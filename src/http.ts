@@ -1,0 +1,124 @@
+// What all routes share: a router that answers problems, JSON replies, and what wraps every request.
+import { OpenAPIHono, type z } from "@hono/zod-openapi";
+import type { Context, ErrorHandler } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { createMiddleware } from "hono/factory";
+import { HTTPException } from "hono/http-exception";
+import { routePath } from "hono/route";
+import { type App, depsOfContext } from "./deps.ts";
+import { SettingsError } from "./env.ts";
+import { fail } from "./errors.ts";
+import { log } from "./log.ts";
+import { ScriptFault, StoreUnavailable } from "./store.ts";
+
+type Issue = z.core.$ZodIssue;
+
+const isUnknownField = (issue: Issue) => issue.code === "unrecognized_keys" && issue.path.length === 0;
+
+/** Where and why, one by one. Of a union the branch that was meant: the first without fields that it does not know. */
+function explain(issue: Issue, path: PropertyKey[]): { field: string; message: string }[] {
+  const at = [...path, ...issue.path];
+  if (issue.code === "invalid_union" && issue.errors.length > 0) {
+    const meant = issue.errors.find((branch) => !branch.some(isUnknownField)) ?? issue.errors.at(-1) ?? [];
+    return meant.flatMap((inner) => explain(inner, at));
+  }
+  if (issue.code !== "unrecognized_keys") return [{ field: at.map(String).join("."), message: issue.message }];
+  return issue.keys.map((key) => ({ field: [...at, key].map(String).join("."), message: "no such field" }));
+}
+
+/** What can be said of an input that a schema refuses. The input itself is not repeated. */
+export const fieldErrors = (issues: readonly Issue[], where: string) =>
+  issues
+    .flatMap((issue) => explain(issue, []))
+    .slice(0, 20)
+    .map(({ field, message }) => ({ field: (field || where).slice(0, 200), message }));
+
+function invalid(c: Context, issues: readonly Issue[], where: string) {
+  const errors = fieldErrors(issues, where);
+  const detail = errors.map(({ field, message }) => `${field}: ${message}`).join("; ");
+  return fail(c, "invalid_request", detail.slice(0, 2000), { errors });
+}
+
+/** A router whose validation answers `invalid_request`. */
+export const router = () =>
+  new OpenAPIHono<App>({
+    defaultHook: (result, c) => (result.success ? undefined : invalid(c, result.error.issues, result.target)),
+  });
+
+/** A JSON reply of a route. */
+export const json = <T extends z.ZodType>(schema: T, description: string) => ({
+  description,
+  content: { "application/json": { schema } },
+});
+
+/** A JSON body that must be there. */
+export const body = <T extends z.ZodType>(schema: T) => ({
+  body: { content: { "application/json": { schema } }, required: true },
+});
+
+export const API_BODY_BYTES = 1_048_576;
+
+export const limitBody = (max_bytes: number) =>
+  bodyLimit({
+    maxSize: max_bytes,
+    onError: (c) => fail(c, "too_large", `a body has at most ${max_bytes} bytes`, { max_bytes }),
+  });
+
+export const withDeps = createMiddleware<App>(async (c, next) => {
+  c.set("deps", depsOfContext(c));
+  return next();
+});
+
+/** One line and one count a request. */
+export const observed = createMiddleware<App>(async (c, next) => {
+  const started_at_ms = Date.now();
+  await next();
+  const route = routePath(c, -1);
+  const { status } = c.res;
+  const { code } = c.var;
+  c.var.deps?.metrics.count("qm_requests_total", { route, status });
+  if (code) c.var.deps?.metrics.count("qm_refusals_total", { code });
+  const ms = Date.now() - started_at_ms;
+  log(status >= 500 ? "error" : "info", "request", {
+    request_id: c.var.requestId,
+    method: c.req.method,
+    route,
+    status,
+    code,
+    ms,
+  });
+});
+
+const RETRY_SECONDS = 1;
+
+/** Outages and bugs. Nothing of an error's own text goes to the caller. */
+export const onError: ErrorHandler<App> = (error, c) => {
+  if (error instanceof StoreUnavailable) {
+    const { reason, maybe_applied } = error;
+    c.var.deps?.metrics.count("qm_store_unavailable_total", { reason });
+    log("error", "store_unavailable", { request_id: c.var.requestId, reason, maybe_applied });
+    const detail = error.detail ?? (maybe_applied ? MAYBE_APPLIED : "the store did not answer");
+    return fail(c, "store_unavailable", detail, { maybe_applied, retry_after_seconds: RETRY_SECONDS });
+  }
+  if (error instanceof HTTPException && error.status === 400) {
+    return fail(c, "invalid_request", "the body is not JSON", { errors: [{ field: "body", message: "not JSON" }] });
+  }
+  if (error instanceof HTTPException && error.status === 415) {
+    return fail(c, "unsupported_media_type", "the content type must be application/json", {});
+  }
+  const kind = error instanceof ScriptFault ? "script" : error.name;
+  const settings = error instanceof SettingsError;
+  log("error", "internal_error", { request_id: c.var.requestId, kind, at: settings ? error.message : frames(error) });
+  return fail(c, "internal_error", settings ? error.message : "an internal error; nothing was changed", {});
+};
+
+const MAYBE_APPLIED = "the store did not answer and the change may have happened: repeat it with the same id";
+
+/** Where an error was thrown, without its message, which may repeat what a caller sent. */
+const frames = (error: Error) =>
+  (error.stack ?? "")
+    .split("\n")
+    .filter((line) => /^\s+at /.test(line))
+    .slice(0, 4)
+    .map((line) => line.trim())
+    .join(" < ");

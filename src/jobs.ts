@@ -1,0 +1,20 @@
+// What the cron trigger does, once a minute: a table of jobs, each idempotent and bounded.
+import { depsOf } from "./deps.ts";
+import { log } from "./log.ts";
+
+type Job = (deps: ReturnType<typeof depsOf>) => Promise<Record<string, number>>;
+
+/** Every minute, in this order. The first ones come with the journal. */
+const JOBS: Record<string, Job> = {};
+
+const EVERY_MINUTE = "* * * * *";
+
+export async function runJobs(controller: ScheduledController, env: Env, context: ExecutionContext) {
+  if (controller.cron !== EVERY_MINUTE) return log("warn", "unknown_cron", { cron: controller.cron });
+  const deps = depsOf(env, context);
+  for (const [job, run] of Object.entries(JOBS)) {
+    const started_at_ms = Date.now();
+    const report = await run(deps).catch((error: Error) => ({ failed: error.name }));
+    log("info", "job", { job, ms: Date.now() - started_at_ms, ...report });
+  }
+}

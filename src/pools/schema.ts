@@ -1,0 +1,95 @@
+// Credentials on the wire and at rest.
+import { z } from "@hono/zod-openapi";
+import { id } from "../ids.ts";
+import { OUTCOMES } from "../scripts/lease/release.ts";
+
+export { OUTCOMES };
+
+/** A model's name: free text, trimmed once, before anything counts it. */
+export const model = z
+  .string()
+  .trim()
+  .regex(/^[^\p{C}\p{Zl}\p{Zp}]{1,128}$/u, "1 to 128 printable characters");
+
+/** What goes into a header: no white space, no control characters. */
+const headerText = z.string().regex(/^[\x21-\x7e]{1,4096}$/, "1 to 4096 printable characters without spaces");
+
+const SECRET_BYTES = 16_384;
+const secrets = {
+  api_key: z.strictObject({ api_key: headerText }),
+  oauth: z.strictObject({
+    access_token: headerText,
+    refresh_token: headerText.optional(),
+    expires_at: z.iso.datetime({ offset: true }).optional(),
+  }),
+  session: z
+    .record(z.string(), z.json())
+    .refine((secret) => JSON.stringify(secret).length <= SECRET_BYTES, `at most ${SECRET_BYTES} bytes`),
+};
+
+const common = {
+  key_id: id,
+  provider: id,
+  pool: id.default("default"),
+  max_concurrent_uses: z.int().min(1).max(10_000).meta({ description: "How many leases it may carry at once." }),
+  models: z
+    .union([z.tuple([z.literal("*")]), z.record(model, model)])
+    .refine((models) => Object.keys(models).length >= 1 && Object.keys(models).length <= 200, "1 to 200 models")
+    .meta({ description: 'Public name to upstream\'s name, or ["*"] for any.' }),
+  base_url: z.string().max(512).optional(),
+  weight: z.number().min(0.001).max(1000).optional(),
+  status: z.enum(["available", "pending", "disabled"]).optional().meta({ description: "Of a new credential." }),
+};
+
+export const newCredential = z
+  .discriminatedUnion("kind", [
+    z.strictObject({ ...common, kind: z.literal("api_key"), secret: secrets.api_key }),
+    z.strictObject({ ...common, kind: z.literal("oauth"), secret: secrets.oauth }),
+    z.strictObject({ ...common, kind: z.literal("session"), secret: secrets.session }),
+  ])
+  .meta({ id: "NewCredential" });
+export type NewCredential = z.output<typeof newCredential>;
+
+/** What is stored of a credential beside its secret and its state. */
+export const credentialConfig = z.object({
+  kind: z.enum(["api_key", "oauth", "session"]),
+  models: z.union([z.tuple([z.literal("*")]), z.record(z.string(), z.string())]),
+  base_url: z.string().optional(),
+  weight: z.number().optional(),
+});
+export type CredentialConfig = z.output<typeof credentialConfig>;
+
+export const STATUSES = [
+  "pending",
+  "available",
+  "rate_limited",
+  "cooling",
+  "exhausted",
+  "auth_failed",
+  "disabled",
+] as const;
+
+export const credentialView = z
+  .object({
+    key_id: z.string(),
+    provider: z.string(),
+    pool: z.string(),
+    ...credentialConfig.shape,
+    max_concurrent_uses: z.number(),
+    fingerprint: z.string().meta({ description: "Of the secret, which is never shown." }),
+    status: z.enum(STATUSES),
+    until: z.string().nullable().meta({ description: "When a bench ends; null without a deadline." }),
+    in_flight: z.number(),
+    last_used_at: z.string().nullable(),
+  })
+  .meta({ id: "Credential" });
+export type CredentialView = z.output<typeof credentialView>;
+
+export const putResult = z
+  .object({
+    key_id: z.string(),
+    result: z.enum(["created", "updated", "unchanged", "refused"]),
+    error: z.object({ code: z.string(), detail: z.string() }).optional(),
+  })
+  .meta({ id: "PutResult" });
+export type PutResult = z.output<typeof putResult>;
