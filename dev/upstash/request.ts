@@ -18,7 +18,7 @@ function toCommand(value: unknown): Command {
   return value.map(String);
 }
 
-function parse(body: Buffer): unknown {
+export function parseJson(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString());
   } catch {
@@ -37,11 +37,11 @@ function fromPath(url: URL, body: Buffer): Command {
 export function readRequest(request: IncomingMessage, url: URL, body: Buffer): Asked {
   const kind = url.pathname.slice(1);
   if (kind === "pipeline" || kind === "multi-exec") {
-    const list = parse(body);
+    const list = parseJson(body);
     if (!Array.isArray(list)) throw new BadRequest("ERR failed to parse pipeline: a JSON array is expected");
     return { kind, commands: list.map(toCommand) };
   }
   if (kind !== "") return { kind: "single", commands: [fromPath(url, body)] };
   if (request.method === "GET" || request.method === "HEAD") throw new BadRequest("ERR empty command");
-  return { kind: "single", commands: [toCommand(parse(body))] };
+  return { kind: "single", commands: [toCommand(parseJson(body))] };
 }

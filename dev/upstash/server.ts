@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Fault, Faults, readBody, sendJson, serve } from "../double.ts";
 import { Dialect, refusal } from "./dialect.ts";
-import { type Asked, BadRequest, readRequest } from "./request.ts";
+import { type Asked, BadRequest, parseJson, readRequest } from "./request.ts";
 import { type Command, type Reply, ReplyError, RespClient } from "./resp.ts";
 
 const KINDS = [
@@ -82,15 +82,11 @@ class Executor {
 
 /** `{"kind": …, "ms"?, "times"?, "match"?: "EVALSHA"}`, or `{"clear": true}`: faults from another process. */
 function control(double: UpstashDouble, body: Buffer, response: ServerResponse) {
-  const asked = JSON.parse(body.toString());
-  if (asked.clear) double.clearFaults();
-  else if (!KINDS.includes(asked.kind))
-    return sendJson(response, 400, { error: `ERR kind is one of ${KINDS}` });
-  else {
-    const name = asked.match && String(asked.match).toUpperCase();
-    const match = (command: string[]) => !name || command[0]?.toUpperCase() === name;
-    double.fault({ kind: asked.kind, ms: asked.ms, times: asked.times, match });
-  }
+  const json = parseJson(body) as Omit<UpstashFault, "match"> & { clear?: boolean; match?: string };
+  const { clear, match, ...fault } = json;
+  if (clear) double.clearFaults();
+  else if (!KINDS.includes(fault.kind)) throw new BadRequest(`ERR kind is one of ${KINDS}`);
+  else double.fault({ ...fault, match: ([name]) => !match || name?.toUpperCase() === match.toUpperCase() });
   sendJson(response, 200, { result: "OK" });
 }
 
@@ -134,8 +130,8 @@ export async function startUpstash(options: UpstashOptions): Promise<UpstashDoub
     }
     if (!body)
       return sendJson(response, 413, { error: `ERR max request size exceeded. Limit: ${MAX_BODY} bytes` });
-    if (url.pathname === "/__fault") return control(double, body, response);
     try {
+      if (url.pathname === "/__fault") return control(double, body, response);
       await answer(request, response, readRequest(request, url, body));
     } catch (error) {
       if (!(error instanceof BadRequest)) throw error;
