@@ -19,7 +19,15 @@ export default defineConfig({
         plugins: [luaAsText],
         test: { name: "unit", include: ["test/{contract,unit,lua,model}/**/*.test.ts"] },
       },
-      { extends: true, plugins: [luaAsText], test: { name: "http", include: ["test/{http,chaos}/**/*.test.ts"] } },
+      {
+        extends: true,
+        plugins: [luaAsText],
+        test: {
+          name: "http",
+          include: ["test/{http,chaos}/**/*.test.ts"],
+          globalSetup: ["./test/support/build.ts"],
+        },
+      },
       { extends: true, test: { name: "dev", include: ["test/dev/**/*.test.ts"] } },
     ],
   },

@@ -50,7 +50,8 @@ end
 local before = decode_lease(redis.call("GET", lease_key))
 if before then return replay(before) end
 if kind ~= "reclaim_due" then plan.pool.refused = plan.pool.refused + 1 end
-local due_in_ms, reasons = refusal_of(plan, leases_key)
+local due_in_ms, reasons = 0, "{}"
+if kind == "no_capacity" then due_in_ms, reasons = refusal_of(plan, leases_key) end
 write_pool(plan, pool_key, leases_key)
 if kind == "reclaim_due" then return reply("reclaim_due") end
 if kind == "breaker_open" then return reply("breaker_open", breaker_due_ms(plan)) end

@@ -1,0 +1,92 @@
+// One pool under test: a short call per verb, with defaults for what a test does not care about.
+import { homeOf } from "../../src/keys.ts";
+import { DEFAULTS, healthOf, limitsOf, type PoolSettings } from "../../src/pools/settings.ts";
+import { allocate } from "../../src/scripts/lease/allocate.ts";
+import { type OUTCOMES, release } from "../../src/scripts/lease/release.ts";
+import { renew } from "../../src/scripts/lease/renew.ts";
+import { undo } from "../../src/scripts/lease/undo.ts";
+import { put } from "../../src/scripts/pool/put.ts";
+import { remove } from "../../src/scripts/pool/remove.ts";
+import { type Evaluator, run } from "../../src/scripts/run.ts";
+import { keys } from "./redis.ts";
+
+export const KEEP_MS = 120_000;
+
+export function poolOf(store: () => Evaluator, provider = "openai", pool = "default", settings: PoolSettings = DEFAULTS) {
+  const { pool_key, config_key, secrets_key, leases_key } = keys.pool(provider, pool);
+  const home = homeOf(provider, pool);
+  const provider_key = keys.provider(provider);
+  const ofLease = (lease_id: string) => ({ pool_key, leases_key, lease_key: keys.lease(lease_id) });
+  return {
+    pool_key,
+    config_key,
+    secrets_key,
+    leases_key,
+    provider_key,
+    home,
+    put: (credential_id: string, capacity: number, more: Partial<Parameters<typeof run<never, typeof put.args, never>>[3]> = {}) =>
+      run(
+        store(),
+        put,
+        { pool_key, config_key, secrets_key, provider_key, index_key: keys.index("pools") },
+        {
+          home,
+          pool_name: pool,
+          credential_id,
+          status: "available",
+          capacity,
+          config: "{}",
+          fingerprint: `print-of-${credential_id}`,
+          sealed: `k1.${credential_id}`,
+          limits: limitsOf(settings),
+          health: healthOf(settings),
+          ...more,
+        },
+      ),
+    remove: (credential_id: string) =>
+      run(store(), remove, { pool_key, config_key, secrets_key, provider_key }, { pool_name: pool, credential_id }),
+    allocate: (lease_id: string, candidates: string[], lease_ms = 1000, fingerprint = "args") =>
+      run(
+        store(),
+        allocate,
+        { ...ofLease(lease_id), secrets_key },
+        { lease_id, home, holder: "worker-1", fingerprint, lease_ms, keep_ms: KEEP_MS, candidates },
+      ),
+    renew: (lease_id: string, credential_id: string, lease_ms = 1000) =>
+      run(store(), renew, ofLease(lease_id), { lease_id, home, credential_id, lease_ms }),
+    release: (
+      lease_id: string,
+      credential_id: string,
+      outcome: (typeof OUTCOMES)[number] | "" = "",
+      retry_after_ms: number | "" = "",
+    ) =>
+      run(store(), release, ofLease(lease_id), { lease_id, home, credential_id, outcome, retry_after_ms, keep_ms: KEEP_MS }),
+    undo: (lease_id: string, bench_it = false) => run(store(), undo, ofLease(lease_id), { lease_id, home, bench_it }),
+  };
+}
+
+/** `@pool`, by name. */
+export function poolStateOf(text: string | null) {
+  const [, fence, seq, members, capacity, in_flight, granted, refused, lost, released, reclaimed, revoked] = (text ?? "")
+    .split(" ")
+    .map(Number);
+  return { fence, seq, members, capacity, in_flight, granted, refused, lost, released, reclaimed, revoked };
+}
+
+export type Pool = ReturnType<typeof poolOf>;
+
+/** What a test looks at of a credential's packed state. */
+export function stateOf(text: string | null | undefined) {
+  const [, status, until_ms, capacity, in_flight, revoked_fence, used_at_ms, benched_fence, errors, success] = (text ?? "").split(" ");
+  return {
+    status,
+    until_ms: Number(until_ms),
+    capacity: Number(capacity),
+    in_flight: Number(in_flight),
+    revoked_fence: Number(revoked_fence),
+    used_at_ms: Number(used_at_ms),
+    benched_fence: Number(benched_fence),
+    errors: Number(errors),
+    success: Number(success),
+  };
+}

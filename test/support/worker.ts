@@ -1,0 +1,90 @@
+// The production bundle in workerd, on a redis-server and an Upstash double of a test file's own.
+import { afterAll, beforeAll, beforeEach } from "vitest";
+import { createTestHarness } from "wrangler";
+import { useRedis } from "./redis.ts";
+
+export const INTERNAL_KEY = "test-internal-key";
+export const ADMIN_KEY = "test-admin-key";
+export const METRICS_KEY = "test-metrics-key";
+/** Two sealing keys, so that a rotation can be played. */
+export const SEALING = { old: `k1:${"A".repeat(43)}=`, new: `k2:${"B".repeat(42)}A=` };
+
+type Vars = Record<string, string>;
+
+const variables = (url: string, token: string, vars: Vars): Vars => ({
+  CELL: "test",
+  UPSTASH_REDIS_REST_URL: url,
+  UPSTASH_REDIS_REST_TOKEN: token,
+  DATABASE_URL: "postgres://user:password@db.localtest.me/main",
+  INTERNAL_KEYS: INTERNAL_KEY,
+  ADMIN_KEYS: ADMIN_KEY,
+  METRICS_KEYS: METRICS_KEY,
+  SEALING_KEYS: SEALING.old,
+  SESSION_KEYS: "test-session-key",
+  ALLOW_PRIVATE_UPSTREAMS: "true",
+  ...vars,
+});
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into an answer as a caller would
+  readonly body: any;
+}
+
+/** The Worker with its Redis; a cell is made before each test, and `reset` forgets what an isolate remembers. */
+export function useWorker(vars: Vars = {}) {
+  const redis = useRedis();
+  let server: ReturnType<typeof createTestHarness>;
+
+  const call = async (method: string, path: string, headers: Vars, body?: unknown): Promise<Answer> => {
+    const text = typeof body === "string" || body === undefined ? body : JSON.stringify(body);
+    const type: Vars = body === undefined ? {} : { "content-type": "application/json" };
+    const init = { method, headers: { ...type, ...headers }, ...(text === undefined ? {} : { body: text }) };
+    const response = await server.fetch(path, init);
+    const said = await response.text();
+    const json = response.headers.get("content-type")?.includes("json");
+    return { status: response.status, headers: new Headers([...response.headers]), body: json ? JSON.parse(said) : said };
+  };
+  const options = (more: Vars = {}) => ({
+    workers: [
+      {
+        configPath: "./wrangler.toml",
+        prebuiltWorkerDir: "dist/worker",
+        vars: variables(redis.double.url, redis.double.token, { ...vars, ...more }),
+      },
+    ],
+  });
+  const worker = {
+    redis,
+    call,
+    internal: (path: string, body: unknown) => call("POST", `/api/internal${path}`, { "x-internal-key": INTERNAL_KEY }, body),
+    admin: (method: string, path: string, body?: unknown, headers: Vars = {}) =>
+      call(method, `/api/admin${path}`, { authorization: `Bearer ${ADMIN_KEY}`, ...headers }, body),
+    /** The same Worker with other variables: a deploy. */
+    deploy: (more: Vars) => server.update(options(more)),
+    logs: () => server.getLogs(),
+    clearLogs: () => server.clearLogs(),
+  };
+  beforeAll(async () => {
+    server = createTestHarness(options());
+    await server.listen();
+  });
+  beforeEach(async () => {
+    await worker.admin("POST", "/cell");
+  });
+  afterAll(() => server.close());
+  return worker;
+}
+
+/** A credential as an operator posts it, with defaults for what a test does not care about. */
+export const credential = (key_id: string, more: Record<string, unknown> = {}) => ({
+  key_id,
+  provider: "openai",
+  pool: "default",
+  kind: "api_key",
+  secret: { api_key: `sk-${key_id}` },
+  max_concurrent_uses: 1,
+  models: { "gpt-4o": "gpt-4o-2024-11-20" },
+  ...more,
+});
