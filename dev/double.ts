@@ -63,7 +63,9 @@ export async function serve(handler: Handler, port: number) {
       else sendJson(response, 500, { error: `ERR ${error.message}`, message: error.message });
     });
   });
-  server.listen(port, "127.0.0.1");
+  // A connection closed just as its client reuses it looks like an outage; a full backlog delays it by a second.
+  server.keepAliveTimeout = 600_000;
+  server.listen({ port, host: "127.0.0.1", backlog: 4_096 });
   await once(server, "listening").catch((error: NodeJS.ErrnoException) => {
     throw error.code === "EADDRINUSE" ? new Error(`port ${port} is taken`) : error;
   });

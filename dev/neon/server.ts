@@ -136,10 +136,10 @@ export async function startNeon({ port = 0, dataDir }: NeonOptions = {}): Promis
     if (!body) throw new Refused(`request is too large (max is ${MAX_BODY} bytes)`, 413);
     const payload = parse(body);
     const fault = await faults.take(payload.statements.map(({ query }) => query));
-    if (fault === "drop_before") return void request.socket.destroy();
+    if (fault === "drop_before") return void response.destroy();
     if (fault === "error_500") throw new Refused("internal error", 500);
     const result = await run(database, payload, request.headers);
-    if (fault === "drop_after") return void request.socket.destroy();
+    if (fault === "drop_after") return void response.destroy();
     sendJson(response, 200, result);
   };
 

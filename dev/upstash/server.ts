@@ -1,8 +1,8 @@
 // The Upstash Redis REST API, and its key-locking dialect, in front of a real redis-server.
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type Fault, Faults, readBody, sendJson, serve } from "../double.ts";
+import { type Fault, Faults, sendJson, serve } from "../double.ts";
 import { Dialect, refusal } from "./dialect.ts";
-import { type Asked, BadRequest, parseJson, readRequest } from "./request.ts";
+import { type Asked, admit, parseJson, Refused, readRequest } from "./request.ts";
 import { type Command, type Reply, ReplyError, RespClient } from "./resp.ts";
 
 const KINDS = [
@@ -36,9 +36,6 @@ export interface UpstashOptions {
 
 type Item = { result: unknown } | { error: string };
 
-const MAX_BODY = 10 * 1024 * 1024;
-const METHODS = ["GET", "HEAD", "POST", "PUT"];
-
 function toJson(reply: Reply, base64: boolean): unknown {
   if (Buffer.isBuffer(reply)) return reply.toString(base64 ? "base64" : "utf8");
   if (reply instanceof ReplyError) return reply.message;
@@ -52,7 +49,7 @@ function toItem(reply: Reply, base64: boolean): Item {
   return { result: toJson(reply, base64 && !isOk) };
 }
 
-/** Runs what is asked on redis: one reply a command, or one error for a transaction that was discarded. */
+/** Runs what is asked on redis: one reply a command; a transaction that redis discards is refused whole. */
 class Executor {
   readonly redis: RespClient;
   readonly #dialect: Dialect;
@@ -62,18 +59,19 @@ class Executor {
     this.#dialect = new Dialect(guard);
   }
 
-  async run({ kind, commands }: Asked, before: Command[]): Promise<Reply[] | ReplyError> {
+  async run({ kind, commands }: Asked, before: Command[]): Promise<Reply[]> {
     const refused = commands.map(refusal);
     const atomic = kind === "multi-exec";
     const reason = refused.find((error) => error !== undefined);
-    if (atomic && reason) return reason;
+    if (atomic && reason) throw new Refused(reason.message);
     const allowed = commands.filter((_, i) => !refused[i]);
     const stock = allowed.map((command) => this.#dialect.translate(command));
     const batch = atomic ? [["MULTI"], ...stock, ["EXEC"]] : stock;
     const replies = (await this.redis.send([...before, ...batch])).slice(before.length);
     const results = atomic ? replies.at(-1) : replies;
     if (!Array.isArray(results)) {
-      return replies.find((reply) => reply instanceof ReplyError) ?? new ReplyError("ERR no reply");
+      const cause = replies.find((reply) => reply instanceof ReplyError);
+      throw new Refused(cause?.message ?? "ERR transaction discarded");
     }
     let next = 0;
     return commands.map((command, i) => refused[i] ?? this.#dialect.reply(command, results[next++] ?? null));
@@ -85,9 +83,21 @@ function control(double: UpstashDouble, body: Buffer, response: ServerResponse) 
   const json = parseJson(body) as Omit<UpstashFault, "match"> & { clear?: boolean; match?: string };
   const { clear, match, ...fault } = json;
   if (clear) double.clearFaults();
-  else if (!KINDS.includes(fault.kind)) throw new BadRequest(`ERR kind is one of ${KINDS}`);
+  else if (!KINDS.includes(fault.kind)) throw new Refused(`ERR kind is one of ${KINDS}`);
   else double.fault({ ...fault, match: ([name]) => !match || name?.toUpperCase() === match.toUpperCase() });
   sendJson(response, 200, { result: "OK" });
+}
+
+/** Answers in place of the command; false where the command is to be executed. */
+function misbehave(fault: UpstashFault["kind"] | undefined, response: ServerResponse): boolean {
+  if (fault === "drop_before") response.destroy();
+  else if (fault === "html_500") {
+    const page = "<html><body><h1>500 Internal Server Error</h1></body></html>";
+    response.writeHead(500, { "content-type": "text/html" }).end(page);
+  } else if (fault === "too_many_requests") {
+    throw new Refused("ERR max requests limit exceeded. Limit: 10000, Usage: 10001", 429);
+  } else return false;
+  return true;
 }
 
 export async function startUpstash(options: UpstashOptions): Promise<UpstashDouble> {
@@ -95,23 +105,11 @@ export async function startUpstash(options: UpstashOptions): Promise<UpstashDoub
   const executor = new Executor(redisPort, guard);
   const faults = new Faults<UpstashFault["kind"], string[]>();
 
-  const answer = async (request: IncomingMessage, response: ServerResponse, asked: Asked) => {
+  const answer = async (asked: Asked, base64: boolean, response: ServerResponse) => {
     const fault = await faults.take(asked.commands.map((command) => command.map(String)));
-    if (fault === "drop_before") return void request.socket.destroy();
-    if (fault === "html_500") {
-      return void response
-        .writeHead(500, { "content-type": "text/html" })
-        .end("<html><body><h1>500 Internal Server Error</h1></body></html>");
-    }
-    if (fault === "too_many_requests") {
-      return sendJson(response, 429, {
-        error: "ERR max requests limit exceeded. Limit: 10000, Usage: 10001",
-      });
-    }
+    if (misbehave(fault, response)) return;
     const replies = await executor.run(asked, fault === "script_flush" ? [["SCRIPT", "FLUSH"]] : []);
-    if (fault === "drop_after") return void request.socket.destroy();
-    if (replies instanceof ReplyError) return sendJson(response, 400, { error: replies.message });
-    const base64 = request.headers["upstash-encoding"] === "base64";
+    if (fault === "drop_after") return void response.destroy();
     const items = replies.map((reply) => toItem(reply, base64));
     if (asked.kind !== "single") return sendJson(response, 200, items);
     sendJson(response, items[0] && "error" in items[0] ? 400 : 200, items[0]);
@@ -120,22 +118,14 @@ export async function startUpstash(options: UpstashOptions): Promise<UpstashDoub
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
     double.requests++;
     response.setHeader("upstash-sync-token", request.headers["upstash-sync-token"] ?? "");
-    const body = await readBody(request, MAX_BODY);
-    if (!METHODS.includes(request.method ?? ""))
-      return sendJson(response, 405, { error: "ERR method not allowed" });
-    const url = new URL(request.url ?? "/", "http://double");
-    const bearer = /^Bearer (.*)$/i.exec(request.headers.authorization ?? "")?.[1];
-    if ((bearer ?? url.searchParams.get("_token")) !== token) {
-      return sendJson(response, 401, { error: "WRONGPASS invalid or missing auth token" });
-    }
-    if (!body)
-      return sendJson(response, 413, { error: `ERR max request size exceeded. Limit: ${MAX_BODY} bytes` });
     try {
+      const { url, body } = await admit(request, token);
       if (url.pathname === "/__fault") return control(double, body, response);
-      await answer(request, response, readRequest(request, url, body));
+      const base64 = request.headers["upstash-encoding"] === "base64";
+      await answer(readRequest(request.method, url, body), base64, response);
     } catch (error) {
-      if (!(error instanceof BadRequest)) throw error;
-      sendJson(response, 400, { error: error.message });
+      if (!(error instanceof Refused)) throw error;
+      sendJson(response, error.status, { error: error.message });
     }
   };
 

@@ -31,6 +31,7 @@ test("400 for a command that fails, and for what is no command", async () => {
       json: { error: expect.any(String) },
     });
   }
+  for (const path of ["/", "/get/%zz", "//"]) expect(await rig.rest(path)).toMatchObject({ status: 400 });
   for (const body of ["", "{}", '["PING"]', '[["PING"],[]]']) {
     expect(await rig.rest("/pipeline", post(body))).toMatchObject({ status: 400 });
     expect(await rig.rest("/multi-exec", post(body))).toMatchObject({ status: 400 });
