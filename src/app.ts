@@ -6,7 +6,7 @@ import { status } from "./cell/status.ts";
 import { docs } from "./docs/routes.ts";
 import { fail } from "./errors.ts";
 import { API_BODY_BYTES, limitBody, observed, onError, router, withDeps } from "./http.ts";
-import { ID, mint } from "./ids.ts";
+import { mint } from "./ids.ts";
 import { leases } from "./leases/routes.ts";
 import { pools } from "./pools/routes.ts";
 
@@ -14,7 +14,10 @@ export const app = router();
 
 app.use(requestId({ generator: () => mint("req"), limitLength: 64 }));
 app.get("/healthz", (c) => c.text("ok\n"));
-app.route("/", docs(() => app));
+app.route(
+  "/",
+  docs(() => app),
+);
 
 app.use(observed, withDeps);
 app.use("/metrics", metricsKey);

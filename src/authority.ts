@@ -19,9 +19,19 @@ const bearer = (header: string | undefined) => /^Bearer +(\S+)$/i.exec(header ??
 
 type KeyList = "INTERNAL_KEYS" | "ADMIN_KEYS" | "METRICS_KEYS";
 
-const authority = (list: KeyList, given: (header: (name: string) => string | undefined) => string, how: string) =>
+const authority = (
+  list: KeyList,
+  given: (header: (name: string) => string | undefined) => string,
+  how: string,
+) =>
   createMiddleware<App>(async (c, next) => {
-    if (admits(c.var.deps.settings[list], given((name) => c.req.header(name)))) return next();
+    if (
+      admits(
+        c.var.deps.settings[list],
+        given((name) => c.req.header(name)),
+      )
+    )
+      return next();
     return fail(c, "unauthenticated", `this needs ${how}`, {});
   });
 

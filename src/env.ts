@@ -71,10 +71,12 @@ function isTimeZone(zone: string) {
 export function settingsOf(env: Env): Settings {
   const parsed = variables.safeParse(env);
   if (parsed.success) return parsed.data;
-  const wrong = new Map(parsed.error.issues.map((issue) => [String(issue.path[0]), reasonOf(issue)]));
+  const wrong = new Map(
+    parsed.error.issues.map(({ path: [name], message }) => {
+      const given = env[name as keyof Env];
+      return [String(name), given === undefined ? "missing" : message];
+    }),
+  );
   const list = [...wrong].map(([name, reason]) => `${name} (${reason})`).join("; ");
   throw new SettingsError(`these variables of the Worker are missing or wrong: ${list}`);
 }
-
-/** zod's own messages do not repeat the input, but for these two kinds that list what is allowed. */
-const reasonOf = (issue: z.core.$ZodIssue) => ("input" in issue && issue.input === undefined ? "missing" : issue.message);

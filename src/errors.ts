@@ -21,17 +21,30 @@ const table = {
     { reasons: z.record(z.string(), z.number()), retry_after_seconds: z.number() },
   ],
   internal_error: [500, "A bug, or a stored value that cannot be read", {}],
-  store_unavailable: [503, "Redis did not answer", { maybe_applied: z.boolean(), retry_after_seconds: z.number() }],
+  store_unavailable: [
+    503,
+    "Redis did not answer",
+    { maybe_applied: z.boolean(), retry_after_seconds: z.number() },
+  ],
   breaker_open: [503, "Upstream is failing; nothing was granted", { retry_after_seconds: z.number() }],
 } as const satisfies Record<string, readonly [ContentfulStatusCode, string, Record<string, z.ZodType>]>;
 
 export type Code = keyof typeof table;
 type StatusOf<C extends Code> = (typeof table)[C][0];
 /** An empty shape must stay exact, or any extra field would pass. */
-type ExtraOf<C extends Code> = { [F in keyof (typeof table)[C][2]]: z.output<(typeof table)[C][2][F] & z.ZodType> };
+type ExtraOf<C extends Code> = {
+  [F in keyof (typeof table)[C][2]]: z.output<(typeof table)[C][2][F] & z.ZodType>;
+};
 
 export type ProblemOf<C extends Code> = C extends Code
-  ? { type: string; title: string; status: StatusOf<C>; detail: string; code: C; request_id: string } & ExtraOf<C>
+  ? {
+      type: string;
+      title: string;
+      status: StatusOf<C>;
+      detail: string;
+      code: C;
+      request_id: string;
+    } & ExtraOf<C>
   : never;
 
 type WithStatus<C extends Code, S> = C extends Code ? (StatusOf<C> extends S ? C : never) : never;
@@ -85,13 +98,23 @@ export const COMMON = [
 ] as const;
 
 /** One problem a code, so that a handler that fails in two ways has a union of two answers. */
-type Failure<C extends Code> = C extends Code ? Response & TypedResponse<ProblemOf<C>, StatusOf<C>, "json"> : never;
+type Failure<C extends Code> = C extends Code
+  ? Response & TypedResponse<ProblemOf<C>, StatusOf<C>, "json">
+  : never;
 
 /** Answers with a problem. `retry_after_seconds`, where the code has it, is the Retry-After header too. */
 export function fail<C extends Code>(c: Context, code: C, detail: string, extra: ExtraOf<C>) {
   const [status, title] = table[code];
   const retry = (extra as { retry_after_seconds?: number }).retry_after_seconds;
-  const body = { type: `/docs#${code}`, title, status, detail, code, request_id: c.get("requestId") ?? "", ...extra };
+  const body = {
+    type: `/docs#${code}`,
+    title,
+    status,
+    detail,
+    code,
+    request_id: c.get("requestId") ?? "",
+    ...extra,
+  };
   c.set("code", code);
   const response: Response = c.body(JSON.stringify(body), status, {
     "content-type": PROBLEM,

@@ -22,7 +22,8 @@ function explain(issue: Issue, path: PropertyKey[]): { field: string; message: s
     const meant = issue.errors.find((branch) => !branch.some(isUnknownField)) ?? issue.errors.at(-1) ?? [];
     return meant.flatMap((inner) => explain(inner, at));
   }
-  if (issue.code !== "unrecognized_keys") return [{ field: at.map(String).join("."), message: issue.message }];
+  if (issue.code !== "unrecognized_keys")
+    return [{ field: at.map(String).join("."), message: issue.message }];
   return issue.keys.map((key) => ({ field: [...at, key].map(String).join("."), message: "no such field" }));
 }
 
@@ -101,14 +102,20 @@ export const onError: ErrorHandler<App> = (error, c) => {
     return fail(c, "store_unavailable", detail, { maybe_applied, retry_after_seconds: RETRY_SECONDS });
   }
   if (error instanceof HTTPException && error.status === 400) {
-    return fail(c, "invalid_request", "the body is not JSON", { errors: [{ field: "body", message: "not JSON" }] });
+    return fail(c, "invalid_request", "the body is not JSON", {
+      errors: [{ field: "body", message: "not JSON" }],
+    });
   }
   if (error instanceof HTTPException && error.status === 415) {
     return fail(c, "unsupported_media_type", "the content type must be application/json", {});
   }
   const kind = error instanceof ScriptFault ? "script" : error.name;
   const settings = error instanceof SettingsError;
-  log("error", "internal_error", { request_id: c.var.requestId, kind, at: settings ? error.message : frames(error) });
+  log("error", "internal_error", {
+    request_id: c.var.requestId,
+    kind,
+    at: settings ? error.message : frames(error),
+  });
   return fail(c, "internal_error", settings ? error.message : "an internal error; nothing was changed", {});
 };
 

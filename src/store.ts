@@ -33,12 +33,14 @@ const NOT_EXECUTED =
 
 function outageOf(error: unknown, changes: boolean): Error {
   if (!(error instanceof Error)) return new StoreUnavailable("unreachable", changes);
-  if (error.name === "TimeoutError" || error.name === "AbortError") return new StoreUnavailable("timeout", changes);
+  if (error.name === "TimeoutError" || error.name === "AbortError")
+    return new StoreUnavailable("timeout", changes);
   if (error.message.startsWith("Unable to parse")) return new StoreUnavailable("garbled", changes);
   if (error.name !== "UpstashError") return new StoreUnavailable("unreachable", changes);
   const [said = ""] = error.message.split(", command was:");
   if (said.startsWith("NOSCRIPT")) return new NoScript();
-  if (/user_script|(running|compiling) script|^WRONGTYPE/i.test(said)) return new ScriptFault(said.slice(0, 200));
+  if (/user_script|(running|compiling) script|^WRONGTYPE/i.test(said))
+    return new ScriptFault(said.slice(0, 200));
   return new StoreUnavailable("refused", changes && !NOT_EXECUTED.test(said));
 }
 

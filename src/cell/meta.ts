@@ -1,6 +1,7 @@
 // Is the cell there? A script that finds nothing cannot tell an unknown name from an emptied database; this can.
-import { StoreUnavailable } from "../store.ts";
+
 import type { Deps } from "../deps.ts";
+import { StoreUnavailable } from "../store.ts";
 
 const NO_CELL = "the database is not a cell: POST /api/admin/cell makes an empty one, a rebuild restores one";
 

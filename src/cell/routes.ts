@@ -25,7 +25,12 @@ const createCell = createRoute({
 export const cell = router().openapi(createCell, async (c) => {
   const { store, keys, settings } = c.var.deps;
   const op_id = c.req.valid("header")["idempotency-key"] ?? "";
-  const reply = await run(store, create, { meta_key: keys.meta() }, { cell: settings.CELL, shards: SHARDS, op_id });
+  const reply = await run(
+    store,
+    create,
+    { meta_key: keys.meta() },
+    { cell: settings.CELL, shards: SHARDS, op_id },
+  );
   switch (reply.kind) {
     case "created":
       return c.json({ cell: settings.CELL, epoch: reply.epoch, shards: SHARDS }, 201);

@@ -48,7 +48,8 @@ const SECURITY = {
 export function docs(api: () => OpenAPIHono<App>) {
   const describe = () => {
     const registry = api().openAPIRegistry;
-    for (const [name, scheme] of Object.entries(SECURITY)) registry.registerComponent("securitySchemes", name, scheme);
+    for (const [name, scheme] of Object.entries(SECURITY))
+      registry.registerComponent("securitySchemes", name, scheme);
     return api().getOpenAPI31Document(INFO);
   };
   let description: ReturnType<typeof describe> | undefined;

@@ -30,8 +30,11 @@ export async function explainNothing(deps: Deps, { provider, pool, model }: Allo
   }
   for (const one of own.slice(0, MOST_POOLS)) {
     const known = await deps.snapshots.get(deps, provider, one.pool);
-    const serves = [...(known?.configs.values() ?? [])].some((config) => providerModel(config, model) !== undefined);
-    if (serves) return conflict(`model: it is served by ${homeOf(provider, one.pool)}, which this call may not use`);
+    const serves = [...(known?.configs.values() ?? [])].some(
+      (config) => providerModel(config, model) !== undefined,
+    );
+    if (serves)
+      return conflict(`model: it is served by ${homeOf(provider, one.pool)}, which this call may not use`);
   }
   return notFound(`model: no credential of ${provider} lists it`);
 }

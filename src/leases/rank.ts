@@ -1,6 +1,7 @@
 // In which order to ask a pool's credentials. Pure: the script has the last word on each.
-import type { Candidate, Snapshot } from "../pools/snapshot.ts";
+
 import type { CredentialConfig } from "../pools/schema.ts";
+import type { Candidate, Snapshot } from "../pools/snapshot.ts";
 import { MAX_CANDIDATES } from "../scripts/lease/allocate.ts";
 
 /** A credential that was idle so long counts as fully rested. */

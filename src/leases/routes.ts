@@ -9,7 +9,8 @@ import { renew } from "../scripts/lease/renew.ts";
 import { run } from "../scripts/run.ts";
 import type { Secret } from "../sealing.ts";
 import { iso, MINUTE_MS, retrySeconds } from "../units.ts";
-import { allocate, type Lease } from "./allocate.ts";
+import { allocate } from "./allocate.ts";
+import type { Lease } from "./grant.ts";
 import { retryAfterMs } from "./retry-after.ts";
 import * as schema from "./schema.ts";
 
@@ -23,7 +24,15 @@ const allocateKey = createRoute({
   request: body(schema.allocateBody),
   responses: {
     200: json(schema.leaseView, "The lease, with the secret"),
-    ...problems(...COMMON, "not_found", "policy_conflict", "idempotency_conflict", "lease_lost", "no_capacity", "breaker_open"),
+    ...problems(
+      ...COMMON,
+      "not_found",
+      "policy_conflict",
+      "idempotency_conflict",
+      "lease_lost",
+      "no_capacity",
+      "breaker_open",
+    ),
   },
 });
 
@@ -66,7 +75,7 @@ const viewOf = ({ grant, config, ...lease }: Lease, asked: schema.AllocateBody):
   pool: lease.pool,
   fallback: lease.pool !== asked.pool,
   provider_model: lease.provider_model,
-  credential: credentialOf(lease.secret, config.kind) as schema.LeaseView["credential"],
+  credential: credentialOf(lease.secret, config.kind),
   base_url: config.base_url ?? null,
   fence: grant.fence,
   ...terms(grant),
@@ -93,14 +102,19 @@ export const leases = router()
         const { reasons } = answer;
         const counts = Object.entries(reasons).map(([reason, count]) => `${reason} ${count}`);
         const detail = `nothing is free: ${counts.join(", ")}`;
-        return fail(c, "no_capacity", detail, { reasons, retry_after_seconds: retrySeconds(answer.due_in_ms) });
+        return fail(c, "no_capacity", detail, {
+          reasons,
+          retry_after_seconds: retrySeconds(answer.due_in_ms),
+        });
       }
       case "breaker_open":
         return fail(c, "breaker_open", "the pool's breaker is open", {
           retry_after_seconds: retrySeconds(answer.due_in_ms),
         });
       case "lease_lost":
-        return fail(c, "lease_lost", `the lease of this op_id is over: ${answer.reason}`, { reason: answer.reason });
+        return fail(c, "lease_lost", `the lease of this op_id is over: ${answer.reason}`, {
+          reason: answer.reason,
+        });
       case "conflict":
         return fail(c, "idempotency_conflict", "this op_id was used with other arguments", {});
       case "not_found":

@@ -15,7 +15,12 @@ export const allocateBody = z
     lease_seconds: leaseSeconds.optional(),
     holder: id.optional().meta({ description: "Who will hold it, for the operator's eyes." }),
     op_id: id.optional().meta({ description: "Makes a repeat answer the same lease." }),
-    affinity_key: z.string().min(1).max(256).optional().meta({ description: "The same key, the same credential." }),
+    affinity_key: z
+      .string()
+      .min(1)
+      .max(256)
+      .optional()
+      .meta({ description: "The same key, the same credential." }),
   })
   .meta({ id: "Allocate" });
 export type AllocateBody = z.output<typeof allocateBody>;
@@ -28,7 +33,9 @@ export const leaseView = z
     pool: z.string(),
     fallback: z.boolean(),
     provider_model: z.string(),
-    credential: z.record(z.string(), z.json()),
+    credential: z
+      .record(z.string(), z.unknown())
+      .meta({ description: "What goes upstream: `{ api_key }`, `{ access_token }`, or a session's JSON." }),
     base_url: z.string().nullable(),
     fence: z.number(),
     expires_at: z.string(),

@@ -28,7 +28,9 @@ async function putOne(deps: Deps, given: unknown): Promise<PutResult> {
   }
   return putCredential(deps, parsed.data).catch((error: unknown) => {
     if (!(error instanceof StoreUnavailable)) throw error;
-    const detail = error.maybe_applied ? "it may have happened: send it again" : "the store did not answer: send it again";
+    const detail = error.maybe_applied
+      ? "it may have happened: send it again"
+      : "the store did not answer: send it again";
     return refused(parsed.data.key_id, "store_unavailable", detail);
   });
 }
@@ -48,7 +50,9 @@ export async function putMany(deps: Deps, given: readonly unknown[]): Promise<Pu
   const worker = async () => {
     for (let next = work.shift(); next; next = work.shift()) {
       const [i, one] = next;
-      results[i] = repeats[i] ? refused(keyIdOf(one), "invalid_request", "key_id: it stands twice") : await putOne(deps, one);
+      results[i] = repeats[i]
+        ? refused(keyIdOf(one), "invalid_request", "key_id: it stands twice")
+        : await putOne(deps, one);
     }
   };
   await Promise.all(Array.from({ length: PARALLEL }, worker));

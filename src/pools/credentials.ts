@@ -2,9 +2,9 @@
 import { z } from "zod";
 import type { Deps } from "../deps.ts";
 import { homeOf } from "../keys.ts";
-import { secretFingerprint } from "../sealing.ts";
 import { put } from "../scripts/pool/put.ts";
 import { run } from "../scripts/run.ts";
+import { secretFingerprint } from "../sealing.ts";
 import { iso } from "../units.ts";
 import { type CredentialView, credentialConfig, type NewCredential, type PutResult } from "./schema.ts";
 import { DEFAULTS, healthOf, limitsOf } from "./settings.ts";
@@ -20,10 +20,17 @@ const refused = (key_id: string, code: "invalid_request" | "policy_conflict", de
 /** Creates a credential or brings it up to date; what is refused changes nothing. Throws StoreUnavailable. */
 export async function putCredential(deps: Deps, given: NewCredential): Promise<PutResult> {
   const { key_id, provider, pool, secret, max_concurrent_uses, status = "available", ...rest } = given;
-  const fault = given.base_url === undefined ? undefined : baseUrlFault(given.base_url, deps.settings.ALLOW_PRIVATE_UPSTREAMS);
+  const fault =
+    given.base_url === undefined
+      ? undefined
+      : baseUrlFault(given.base_url, deps.settings.ALLOW_PRIVATE_UPSTREAMS);
   if (fault) return refused(key_id, "invalid_request", `base_url: ${fault}`);
   const { leases_key: _, ...poolKeys } = deps.keys.pool(provider, pool);
-  const keys = { ...poolKeys, provider_key: deps.keys.provider(provider), index_key: deps.keys.index("pools") };
+  const keys = {
+    ...poolKeys,
+    provider_key: deps.keys.provider(provider),
+    index_key: deps.keys.index("pools"),
+  };
   const reply = await run(deps.store, put, keys, {
     home: homeOf(provider, pool),
     pool_name: pool,
@@ -48,7 +55,11 @@ export async function putCredential(deps: Deps, given: NewCredential): Promise<P
       return refused(key_id, "policy_conflict", `${what} is in pool ${reply.pool} of ${provider} already`);
     }
     case "full":
-      return refused(key_id, "policy_conflict", `the pool has ${reply.members} credentials, the most it may have`);
+      return refused(
+        key_id,
+        "policy_conflict",
+        `the pool has ${reply.members} credentials, the most it may have`,
+      );
   }
 }
 

@@ -30,7 +30,8 @@ export async function listCredentials(deps: Deps, page: Page) {
     const ids = (await idsOf(deps, provider, pool)).filter((key_id) => key_id > from);
     const room = page.limit - credentials.length;
     credentials.push(...(await readCredentials(deps, provider, pool, ids.slice(0, room))));
-    if (ids.length > room) return { credentials, next_cursor: `${provider}/${pool}/${ids[room - 1] ?? from}` };
+    if (ids.length > room)
+      return { credentials, next_cursor: `${provider}/${pool}/${ids[room - 1] ?? from}` };
   }
   const last = wanted[POOLS_A_PAGE - 1];
   const more = wanted.length > POOLS_A_PAGE && last;

@@ -42,12 +42,19 @@ const list = createRoute({
     query: z.object({
       provider: id.optional(),
       pool: id.optional(),
-      limit: z.string().regex(/^([1-9]\d{0,2}|1000)$/, "1 to 1000").default("100").transform(Number),
+      limit: z
+        .string()
+        .regex(/^([1-9]\d{0,2}|1000)$/, "1 to 1000")
+        .default("100")
+        .transform(Number),
       cursor: z.string().max(200).optional(),
     }),
   },
   responses: {
-    200: json(z.object({ credentials: z.array(credentialView), next_cursor: z.string().nullable() }), "A page"),
+    200: json(
+      z.object({ credentials: z.array(credentialView), next_cursor: z.string().nullable() }),
+      "A page",
+    ),
     ...problems(...COMMON),
   },
 });

@@ -23,7 +23,7 @@ const secrets = {
     expires_at: z.iso.datetime({ offset: true }).optional(),
   }),
   session: z
-    .record(z.string(), z.json())
+    .record(z.string(), z.unknown())
     .refine((secret) => JSON.stringify(secret).length <= SECRET_BYTES, `at most ${SECRET_BYTES} bytes`),
 };
 
@@ -31,14 +31,24 @@ const common = {
   key_id: id,
   provider: id,
   pool: id.default("default"),
-  max_concurrent_uses: z.int().min(1).max(10_000).meta({ description: "How many leases it may carry at once." }),
+  max_concurrent_uses: z
+    .int()
+    .min(1)
+    .max(10_000)
+    .meta({ description: "How many leases it may carry at once." }),
   models: z
     .union([z.tuple([z.literal("*")]), z.record(model, model)])
-    .refine((models) => Object.keys(models).length >= 1 && Object.keys(models).length <= 200, "1 to 200 models")
+    .refine(
+      (models) => Object.keys(models).length >= 1 && Object.keys(models).length <= 200,
+      "1 to 200 models",
+    )
     .meta({ description: 'Public name to upstream\'s name, or ["*"] for any.' }),
   base_url: z.string().max(512).optional(),
   weight: z.number().min(0.001).max(1000).optional(),
-  status: z.enum(["available", "pending", "disabled"]).optional().meta({ description: "Of a new credential." }),
+  status: z
+    .enum(["available", "pending", "disabled"])
+    .optional()
+    .meta({ description: "Of a new credential." }),
 };
 
 export const newCredential = z

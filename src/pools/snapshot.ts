@@ -56,7 +56,11 @@ function candidatesOf(configs: ReadonlyMap<string, CredentialConfig>, states: un
 }
 
 /** undefined: there is no such pool. */
-async function load(store: Store, keys: PoolKeys, before: Snapshot | undefined): Promise<Snapshot | undefined> {
+async function load(
+  store: Store,
+  keys: PoolKeys,
+  before: Snapshot | undefined,
+): Promise<Snapshot | undefined> {
   const readConfig = (p: Pipeline) => p.hgetall(keys.config_key);
   const [own, states, config] = await store.read(
     (p) => p.hget(keys.pool_key, "@pool"),
@@ -66,9 +70,7 @@ async function load(store: Store, keys: PoolKeys, before: Snapshot | undefined):
   if (typeof own !== "string") return undefined;
   const seq = readSeq(own);
   const configs =
-    before?.seq === seq
-      ? before.configs
-      : readConfigs(before ? (await store.read(readConfig))[0] : config);
+    before?.seq === seq ? before.configs : readConfigs(before ? (await store.read(readConfig))[0] : config);
   return { loaded_at_ms: Date.now(), seq, configs, candidates: candidatesOf(configs, states) };
 }
 

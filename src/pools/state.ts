@@ -21,8 +21,10 @@ export interface CredentialState {
 export function readState(text: string): CredentialState {
   const [version, name, ...rest] = text.split(" ");
   const status = STATUSES.find((one) => one === name);
-  const [until_ms, capacity, in_flight, , used_at_ms, , errors, success, limited_at_ms, verified_at_ms] = rest.map(Number);
-  if (version !== "1" || !status || rest.length !== 10) throw new Error("the state of a credential cannot be read");
+  const [until_ms, capacity, in_flight, , used_at_ms, , errors, success, limited_at_ms, verified_at_ms] =
+    rest.map(Number);
+  if (version !== "1" || !status || rest.length !== 10)
+    throw new Error("the state of a credential cannot be read");
   return {
     status,
     until_ms: until_ms ?? 0,

@@ -12,7 +12,12 @@ import { keys } from "./redis.ts";
 
 export const KEEP_MS = 120_000;
 
-export function poolOf(store: () => Evaluator, provider = "openai", pool = "default", settings: PoolSettings = DEFAULTS) {
+export function poolOf(
+  store: () => Evaluator,
+  provider = "openai",
+  pool = "default",
+  settings: PoolSettings = DEFAULTS,
+) {
   const { pool_key, config_key, secrets_key, leases_key } = keys.pool(provider, pool);
   const home = homeOf(provider, pool);
   const provider_key = keys.provider(provider);
@@ -24,7 +29,11 @@ export function poolOf(store: () => Evaluator, provider = "openai", pool = "defa
     leases_key,
     provider_key,
     home,
-    put: (credential_id: string, capacity: number, more: Partial<Parameters<typeof run<never, typeof put.args, never>>[3]> = {}) =>
+    put: (
+      credential_id: string,
+      capacity: number,
+      more: Partial<Parameters<typeof run<never, typeof put.args, never>>[3]> = {},
+    ) =>
       run(
         store(),
         put,
@@ -44,7 +53,12 @@ export function poolOf(store: () => Evaluator, provider = "openai", pool = "defa
         },
       ),
     remove: (credential_id: string) =>
-      run(store(), remove, { pool_key, config_key, secrets_key, provider_key }, { pool_name: pool, credential_id }),
+      run(
+        store(),
+        remove,
+        { pool_key, config_key, secrets_key, provider_key },
+        { pool_name: pool, credential_id },
+      ),
     allocate: (lease_id: string, candidates: string[], lease_ms = 1000, fingerprint = "args") =>
       run(
         store(),
@@ -60,14 +74,24 @@ export function poolOf(store: () => Evaluator, provider = "openai", pool = "defa
       outcome: (typeof OUTCOMES)[number] | "" = "",
       retry_after_ms: number | "" = "",
     ) =>
-      run(store(), release, ofLease(lease_id), { lease_id, home, credential_id, outcome, retry_after_ms, keep_ms: KEEP_MS }),
-    undo: (lease_id: string, bench_it = false) => run(store(), undo, ofLease(lease_id), { lease_id, home, bench_it }),
+      run(store(), release, ofLease(lease_id), {
+        lease_id,
+        home,
+        credential_id,
+        outcome,
+        retry_after_ms,
+        keep_ms: KEEP_MS,
+      }),
+    undo: (lease_id: string, bench_it = false) =>
+      run(store(), undo, ofLease(lease_id), { lease_id, home, bench_it }),
   };
 }
 
 /** `@pool`, by name. */
 export function poolStateOf(text: string | null) {
-  const [, fence, seq, members, capacity, in_flight, granted, refused, lost, released, reclaimed, revoked] = (text ?? "")
+  const [, fence, seq, members, capacity, in_flight, granted, refused, lost, released, reclaimed, revoked] = (
+    text ?? ""
+  )
     .split(" ")
     .map(Number);
   return { fence, seq, members, capacity, in_flight, granted, refused, lost, released, reclaimed, revoked };
@@ -77,7 +101,8 @@ export type Pool = ReturnType<typeof poolOf>;
 
 /** What a test looks at of a credential's packed state. */
 export function stateOf(text: string | null | undefined) {
-  const [, status, until_ms, capacity, in_flight, revoked_fence, used_at_ms, benched_fence, errors, success] = (text ?? "").split(" ");
+  const [, status, until_ms, capacity, in_flight, revoked_fence, used_at_ms, benched_fence, errors, success] =
+    (text ?? "").split(" ");
   return {
     status,
     until_ms: Number(until_ms),

@@ -1,7 +1,8 @@
 // The production bundle in workerd, on a redis-server and an Upstash double of a test file's own.
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { createTestHarness } from "wrangler";
-import { useRedis } from "./redis.ts";
+import { poolStateOf, stateOf } from "./pool.ts";
+import { keys, useRedis } from "./redis.ts";
 
 export const INTERNAL_KEY = "test-internal-key";
 export const ADMIN_KEY = "test-admin-key";
@@ -44,7 +45,11 @@ export function useWorker(vars: Vars = {}) {
     const response = await server.fetch(path, init);
     const said = await response.text();
     const json = response.headers.get("content-type")?.includes("json");
-    return { status: response.status, headers: new Headers([...response.headers]), body: json ? JSON.parse(said) : said };
+    return {
+      status: response.status,
+      headers: new Headers([...response.headers]),
+      body: json ? JSON.parse(said) : said,
+    };
   };
   const options = (more: Vars = {}) => ({
     workers: [
@@ -58,7 +63,8 @@ export function useWorker(vars: Vars = {}) {
   const worker = {
     redis,
     call,
-    internal: (path: string, body: unknown) => call("POST", `/api/internal${path}`, { "x-internal-key": INTERNAL_KEY }, body),
+    internal: (path: string, body: unknown) =>
+      call("POST", `/api/internal${path}`, { "x-internal-key": INTERNAL_KEY }, body),
     admin: (method: string, path: string, body?: unknown, headers: Vars = {}) =>
       call(method, `/api/admin${path}`, { authorization: `Bearer ${ADMIN_KEY}`, ...headers }, body),
     /** The same Worker with other variables: a deploy. */
@@ -88,3 +94,49 @@ export const credential = (key_id: string, more: Record<string, unknown> = {}) =
   models: { "gpt-4o": "gpt-4o-2024-11-20" },
   ...more,
 });
+
+interface Held {
+  readonly lease_id: string;
+  readonly key_id: string;
+  readonly pool: string;
+  readonly provider: string;
+}
+type More = Record<string, unknown>;
+
+/** The verbs as callers send them, with defaults for what a test does not care about. */
+export function verbsOf({ internal, admin }: Pick<ReturnType<typeof useWorker>, "internal" | "admin">) {
+  const held = ({ lease_id, key_id, pool, provider }: Held, verb: string, more: More) =>
+    internal(`/leases/${lease_id}/${verb}`, { key_id, pool, provider, ...more });
+  const verbs = {
+    add: (key_id: string, max_concurrent_uses = 1, more: More = {}) =>
+      admin("POST", "/credentials", credential(key_id, { max_concurrent_uses, ...more })),
+    allocate: (more: More = {}) =>
+      internal("/allocate-key", { provider: "openai", model: "gpt-4o", ...more }),
+    /** An allocation that must be granted. */
+    lease: async (more: More = {}) => {
+      const { status, body } = await verbs.allocate(more);
+      if (status !== 200) throw new Error(`not granted: ${status} ${body.code} ${body.detail}`);
+      return body;
+    },
+    renew: (lease: Held, more: More = {}) => held(lease, "renew", { lease_seconds: 35, ...more }),
+    release: (lease: Held, more: More = {}) => held(lease, "release", more),
+  };
+  return verbs;
+}
+
+/** `n` calls at once. */
+export const many = <T>(n: number, one: (i: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: n }, (_, i) => one(i)));
+
+/** In flight as its three records say it: the credentials, the pool, the set of leases. They must agree. */
+export async function inFlight({ raw }: ReturnType<typeof useRedis>, provider = "openai", pool = "default") {
+  const { pool_key, leases_key } = keys.pool(provider, pool);
+  const { "@pool": own = "", ...fields } = await raw.hgetall(pool_key);
+  const states = Object.entries(fields).filter(([id]) => !id.startsWith("@"));
+  return {
+    credentials: states.reduce((sum, [, text]) => sum + stateOf(text).in_flight, 0),
+    pool: poolStateOf(own).in_flight,
+    leases: await raw.zcard(leases_key),
+  };
+}
+export const units = (n: number) => ({ credentials: n, pool: n, leases: n });
