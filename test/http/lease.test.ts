@@ -1,16 +1,12 @@
 // A lease from the first request to the last, over HTTP, through the production bundle.
 import { expect, test } from "vitest";
-import { credential, useWorker } from "../support/worker.ts";
+import { useWorker, verbsOf } from "../support/worker.ts";
 
 const worker = useWorker();
-
-const ASK = { provider: "openai", model: "gpt-4o" };
-const allocate = (more: Record<string, unknown> = {}) => worker.internal("/allocate-key", { ...ASK, ...more });
-const end = (verb: "renew" | "release", lease: { lease_id: string; key_id: string }, more: Record<string, unknown> = {}) =>
-  worker.internal(`/leases/${lease.lease_id}/${verb}`, { key_id: lease.key_id, provider: "openai", pool: "default", ...more });
+const { add, allocate, renew, release } = verbsOf(worker);
 
 test("allocate, renew, release", async () => {
-  const put = await worker.admin("POST", "/credentials", credential("key_01", { base_url: "https://api.example.com/v1" }));
+  const put = await add("key_01", 1, { base_url: "https://api.example.com/v1" });
   expect([put.status, put.body]).toEqual([201, { key_id: "key_01", result: "created" }]);
 
   const lease = await allocate({ holder: "worker-7" });
@@ -32,11 +28,16 @@ test("allocate, renew, release", async () => {
     max_expires_at: new Date(worker.redis.now_ms + 3_600_000).toISOString(),
   });
 
-  const renewed = await end("renew", lease.body, { lease_seconds: 60 });
-  expect([renewed.status, renewed.body]).toMatchObject([200, { expires_in_seconds: 60, lease_id: lease.body.lease_id }]);
+  const renewed = await renew(lease.body, { lease_seconds: 60 });
+  expect([renewed.status, renewed.body]).toMatchObject([
+    200,
+    { expires_in_seconds: 60, lease_id: lease.body.lease_id },
+  ]);
 
-  const released = await end("release", lease.body, { outcome: { kind: "success", http_status: 200, latency_ms: 12 } });
+  const released = await release(lease.body, {
+    outcome: { kind: "success", http_status: 200, latency_ms: 12 },
+  });
   expect([released.status, released.body]).toEqual([200, { released: true }]);
-  const again = await end("release", lease.body);
+  const again = await release(lease.body);
   expect([again.status, again.body]).toEqual([200, { released: false, reason: "released" }]);
 });
