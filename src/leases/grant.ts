@@ -7,7 +7,7 @@ import { readSecret } from "../pools/state.ts";
 import { undo } from "../scripts/lease/undo.ts";
 import { run } from "../scripts/run.ts";
 import type { Secret } from "../sealing.ts";
-import type { Store } from "../store.ts";
+import { type Store, StoreUnavailable } from "../store.ts";
 import type { Ask, Granted } from "./ask.ts";
 import { providerModel } from "./rank.ts";
 
@@ -22,11 +22,15 @@ export interface Lease {
 }
 
 /** Gives back a lease that nobody holds, record and all. */
-export function undoGrant(deps: Deps, store: Store, ask: Ask, pool: string, bench_it: boolean) {
+export async function undoGrant(deps: Deps, store: Store, ask: Ask, pool: string, bench_it: boolean) {
   const { pool_key, leases_key } = deps.keys.pool(ask.provider, pool);
   const keys = { pool_key, leases_key, lease_key: deps.keys.lease(ask.lease_id) };
-  deps.metrics.count("qm_leases_total", { result: "undone" });
-  return run(store, undo, keys, { lease_id: ask.lease_id, home: homeOf(ask.provider, pool), bench_it });
+  const reply = await run(store, undo, keys, {
+    lease_id: ask.lease_id,
+    home: homeOf(ask.provider, pool),
+    bench_it,
+  });
+  if (reply.kind === "undone") deps.metrics.count("qm_leases_total", { result: "undone" });
 }
 
 /** A credential's configuration; the snapshot may be older than the credential. */
@@ -42,13 +46,7 @@ async function configOf(
   return now?.configs.get(credential);
 }
 
-/** The lease of a grant, or undefined when it cannot be used: then it is undone, and a secret that does not open is benched. */
-export async function openGrant(
-  deps: Deps,
-  ask: Ask,
-  pool: string,
-  grant: Granted,
-): Promise<Lease | undefined> {
+async function tryGrant(deps: Deps, ask: Ask, pool: string, grant: Granted): Promise<Lease | undefined> {
   const config = await configOf(deps, ask, pool, grant.credential);
   const provider_model = config && providerModel(config, ask.model);
   const { sealed } = readSecret(grant.secret);
@@ -60,4 +58,23 @@ export async function openGrant(
   if (!secret)
     log("error", "secret_does_not_open", { provider: ask.provider, pool, key_id: grant.credential });
   return undefined;
+}
+
+/**
+ * The lease of a grant, or undefined when it cannot be used: then it is undone, and a secret that does not open is benched.
+ * Whatever fails on the way, the grant stands in Redis: an outage says so, and after a bug it is given back.
+ */
+export async function openGrant(
+  deps: Deps,
+  ask: Ask,
+  pool: string,
+  grant: Granted,
+): Promise<Lease | undefined> {
+  try {
+    return await tryGrant(deps, ask, pool, grant);
+  } catch (error) {
+    if (error instanceof StoreUnavailable) throw new StoreUnavailable(error.reason, true, error.detail);
+    if (!grant.replayed) deps.background(undoGrant(deps, deps.backgroundStore(), ask, pool, false));
+    throw error;
+  }
 }
