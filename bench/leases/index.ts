@@ -1,0 +1,23 @@
+// `npm run bench -- leases`: one redis-server, one measurement on it after the other.
+import type { Options, Report } from "../lib/benchmark.ts";
+import { startDatabase } from "../lib/redis.ts";
+import { commands } from "./commands.ts";
+import { contention } from "./contention.ts";
+import { cost } from "./cost.ts";
+import { growth } from "./growth.ts";
+import { list } from "./list.ts";
+import { memory } from "./memory.ts";
+
+export async function run(options: Options): Promise<Report> {
+  const db = await startDatabase(options.cleanup);
+  const { table, broken } = await commands(db);
+  const tables = [
+    table,
+    await cost(db, options),
+    await list(db, options),
+    ...(await growth(db, options)),
+    ...(await contention(db, options)),
+    await memory(db, options), // the last: it empties the database
+  ];
+  return { redis: db.version, tables, broken };
+}

@@ -1,0 +1,127 @@
+// One pool under measurement: its verbs on a direct connection, each a call of the production script.
+import { mint } from "../../src/ids.ts";
+import { homeOf, keysOf } from "../../src/keys.ts";
+import { DEFAULTS, healthOf, limitsOf } from "../../src/pools/settings.ts";
+import { allocate } from "../../src/scripts/lease/allocate.ts";
+import { release } from "../../src/scripts/lease/release.ts";
+import { renew } from "../../src/scripts/lease/renew.ts";
+import { undo } from "../../src/scripts/lease/undo.ts";
+import { put } from "../../src/scripts/pool/put.ts";
+import { remove } from "../../src/scripts/pool/remove.ts";
+import { type Evaluator, run } from "../../src/scripts/run.ts";
+import { inParallel } from "../lib/timing.ts";
+
+const KEEP_MS = 60 * 60_000;
+/** 10 to 60 minutes: longer than the benchmark, and with no order in which they end. */
+const someTerm_ms = () => Math.floor((10 + Math.random() * 50) * 60_000);
+
+/** As long as real ones: a sealed key of some 120 characters, a configuration with a URL and two models. */
+const SEALED = `k1.${"s".repeat(120)}`;
+const CONFIG = JSON.stringify({
+  kind: "api_key",
+  base_url: "https://api.example.com/v1",
+  models: { "gpt-large": "gpt-large-2026-01-01", "gpt-small": "gpt-small-2026-01-01" },
+});
+
+export type Pool = ReturnType<typeof poolOf>;
+
+/** Credential ids of usual length. */
+export const idsOf = (count: number) =>
+  Array.from({ length: count }, (_, i) => `key-of-team-${String(i).padStart(5, "0")}`);
+
+/** Also the name of a new cell. */
+export const newLeaseId = () => mint("lse");
+
+/** Each pool is alone in a cell of its own, so that neither ids of leases nor credentials meet. */
+export function poolOf(store: Evaluator, cell: string) {
+  const [provider, pool_name] = ["openai", "default"];
+  const keys = keysOf(cell);
+  const { pool_key, config_key, secrets_key, leases_key } = keys.pool(provider, pool_name);
+  const provider_key = keys.provider(provider);
+  const home = homeOf(provider, pool_name);
+  const keysOfLease = (lease_id: string) => ({ pool_key, leases_key, lease_key: keys.lease(lease_id) });
+
+  const putOne = (
+    credential_id: string,
+    capacity: number,
+    more: { config?: string; fingerprint?: string } = {},
+  ) =>
+    run(
+      store,
+      put,
+      { pool_key, config_key, secrets_key, provider_key, index_key: keys.index("pools") },
+      {
+        home,
+        pool_name,
+        credential_id,
+        status: "available",
+        capacity,
+        config: CONFIG,
+        fingerprint: `print-of-${credential_id}`,
+        sealed: SEALED,
+        limits: limitsOf(DEFAULTS),
+        health: healthOf(DEFAULTS),
+        ...more,
+      },
+    );
+
+  /** The keys and arguments of an allocate. */
+  const asked = (
+    lease_id: string,
+    candidates: string[],
+    lease_ms = someTerm_ms(),
+    fingerprint = "fingerprint-of-it",
+  ) => ({
+    keys: { ...keysOfLease(lease_id), secrets_key },
+    args: {
+      lease_id,
+      home,
+      holder: "worker-1",
+      fingerprint,
+      lease_ms,
+      keep_ms: KEEP_MS,
+      candidates,
+      ends: {},
+      borrowed: false,
+    },
+  });
+
+  /** The keys and arguments of a release. */
+  const reported = (
+    lease_id: string,
+    credential_id: string,
+    outcome: "success" | "upstream_error" | "" = "success",
+  ) => ({
+    keys: keysOfLease(lease_id),
+    args: { lease_id, home, credential_id, outcome, retry_after_ms: "" as const, keep_ms: KEEP_MS },
+  });
+
+  return {
+    leases_key,
+    asked,
+    reported,
+    put: putOne,
+    fill: (ids: readonly string[], capacity: number) =>
+      inParallel(ids.length, 64, (i) => putOne(ids[i] ?? "", capacity)),
+    remove: (credential_id: string) =>
+      run(store, remove, { pool_key, config_key, secrets_key, provider_key }, { pool_name, credential_id }),
+    allocate: (...how: Parameters<typeof asked>) => {
+      const call = asked(...how);
+      return run(store, allocate, call.keys, call.args);
+    },
+    release: (...how: Parameters<typeof reported>) => {
+      const call = reported(...how);
+      return run(store, release, call.keys, call.args);
+    },
+    renew: (lease_id: string, credential_id: string) =>
+      run(store, renew, keysOfLease(lease_id), { lease_id, home, credential_id, lease_ms: someTerm_ms() }),
+    undo: (lease_id: string) => run(store, undo, keysOfLease(lease_id), { lease_id, home, bench_it: false }),
+  };
+}
+
+/** Allocates where a grant is expected; a benchmark of refusals would look fast. */
+export async function granted(pool: Pool, ...how: Parameters<Pool["allocate"]>) {
+  const reply = await pool.allocate(...how);
+  if (reply.kind !== "granted") throw new Error(`a grant was expected, not ${reply.kind}`);
+  return reply;
+}
