@@ -1,5 +1,5 @@
 // What all routes share: a router that answers problems, JSON replies, and what wraps every request.
-import { OpenAPIHono, type z } from "@hono/zod-openapi";
+import { OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context, ErrorHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { createMiddleware } from "hono/factory";
@@ -56,6 +56,38 @@ export const json = <T extends z.ZodType>(schema: T, description: string) => ({
 export const body = <T extends z.ZodType>(schema: T) => ({
   body: { content: { "application/json": { schema } }, required: true },
 });
+
+/** The query of a list: how many, and where the page before ended. */
+export const page = {
+  limit: z
+    .string()
+    .regex(/^([1-9]\d{0,2}|1000)$/, "1 to 1000")
+    .default("100")
+    .transform(Number),
+  cursor: z.string().max(200).optional(),
+};
+
+/** Takes NDJSON as if it were JSON `{ <field>: [line, …] }`; a line that is not JSON becomes an item that no schema takes. */
+export const ndjson = (field: string) =>
+  createMiddleware<App>(async (c, next) => {
+    if (!/^application\/(x-)?ndjson\b/.test(c.req.header("content-type") ?? "")) return next();
+    const lines = (await c.req.raw.text()).split("\n").filter((line) => line.trim() !== "");
+    const items = lines.map((line): unknown => {
+      try {
+        return JSON.parse(line);
+      } catch {
+        return "not JSON";
+      }
+    });
+    const headers = new Headers(c.req.raw.headers);
+    headers.set("content-type", "application/json");
+    c.req.raw = new Request(c.req.raw.url, {
+      method: "POST",
+      headers,
+      body: JSON.stringify({ [field]: items }),
+    });
+    return next();
+  });
 
 export const API_BODY_BYTES = 1_048_576;
 

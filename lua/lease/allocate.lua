@@ -3,7 +3,8 @@
 --
 -- pool_key     pool:<provider>:<pool>             lease_key    lease:<lease>
 -- secrets_key  pool:<provider>:<pool>:secrets     leases_key   pool:<provider>:<pool>:leases
--- home is `<provider>:<pool>`, candidates a JSON list of ids, lease_ms and keep_ms durations.
+-- home is `<provider>:<pool>`, lease_ms and keep_ms are durations, candidates is a JSON list of ids, ends a JSON object: when
+-- the token of some of them ends (ms). borrowed 1: the call was sent on by another pool.
 --
 -- granted       credential fence expires_at_ms expires_in_ms max_expires_at_ms secret replayed
 -- no_capacity   due_in_ms reasons seq   nothing is free; when something is due back (0: not known); counts by reason
@@ -17,42 +18,43 @@ local pool_key, secrets_key     = KEYS[1], KEYS[2]
 local leases_key, lease_key     = KEYS[3], KEYS[4]
 local lease_id, home, holder    = ARGV[1], ARGV[2], ARGV[3]
 local fingerprint, lease_ms     = ARGV[4], tonumber(ARGV[5])
-local keep_ms, candidates       = tonumber(ARGV[6]), cjson.decode(ARGV[7])
+local keep_ms, candidates       = tonumber(ARGV[6]), ARGV[7]
+local ends, borrowed            = ARGV[8], ARGV[9]
 
 local now = now_ms()
+
+local function granted(lease, expires_at_ms, secret, replayed)
+  local expires_in_ms = expires_at_ms - now
+  return reply("granted", lease.credential, lease.fence, expires_at_ms, expires_in_ms, lease.max_expires_at_ms, secret, replayed)
+end
 
 -- The same lease again, while it is held; nothing of a plan is kept.
 local function replay(lease)
   if lease.fingerprint ~= fingerprint then return reply("conflict") end
   if lease.home ~= home then return reply("elsewhere", lease.home) end
-  local id = lease.credential
-  local credential = decode_credential(redis.call("HGET", pool_key, id))
+  local credential = decode_credential(redis.call("HGET", pool_key, lease.credential))
   local expires_at_ms = redis.call("ZSCORE", leases_key, member_of(lease, lease_id))
   local reason = standing(lease, credential, expires_at_ms, now)
   if reason ~= "held" then return reply("lease_lost", reason) end
-  local ends = tonumber(expires_at_ms)
-  local secret = redis.call("HGET", secrets_key, id) or ""
-  return reply("granted", id, lease.fence, ends, ends - now, lease.max_expires_at_ms, secret, 1)
+  local secret = redis.call("HGET", secrets_key, lease.credential) or ""
+  return granted(lease, tonumber(expires_at_ms), secret, 1)
 end
 
-local plan, kind = plan_allocate(pool_key, leases_key, candidates, now)
+local ask = { candidates = cjson.decode(candidates), ends = cjson.decode(ends), borrowed = borrowed == "1" }
+local plan, kind = plan_allocate(pool_key, leases_key, ask, now)
 if kind == "absent" then return reply("absent") end
 
 if kind == "granted" then
   local lease = { home = home, fingerprint = fingerprint, holder = holder }
   local secret = redis.call("HGET", secrets_key, plan.credential) or ""
-  local ends = apply_allocate(plan, pool_key, leases_key, lease_key, lease_id, lease, lease_ms, keep_ms)
-  if ends then
-    return reply("granted", plan.credential, lease.fence, ends, ends - now, lease.max_expires_at_ms, secret, 0)
-  end
+  local expires_at_ms = apply_allocate(plan, pool_key, leases_key, lease_key, lease_id, lease, lease_ms, keep_ms)
+  if expires_at_ms then return granted(lease, expires_at_ms, secret, 0) end
 end
 
 local before = decode_lease(redis.call("GET", lease_key))
 if before then return replay(before) end
-if kind ~= "reclaim_due" then plan.pool.refused = plan.pool.refused + 1 end
-local due_in_ms, reasons = 0, "{}"
-if kind == "no_capacity" then due_in_ms, reasons = refusal_of(plan, leases_key) end
+local due_in_ms, reasons = refusal_of(plan, leases_key, kind)
 write_pool(plan, pool_key, leases_key)
 if kind == "reclaim_due" then return reply("reclaim_due") end
-if kind == "breaker_open" then return reply("breaker_open", breaker_due_ms(plan)) end
+if kind == "breaker_open" then return reply("breaker_open", due_in_ms) end
 return reply("no_capacity", due_in_ms, reasons, plan.pool.seq)

@@ -45,7 +45,7 @@ local function breaker_after(breaker, pool, settings, fence, outcome, now)
     breaker.failures = failures
     return breaker
   end
-  local open_ms = math.min(settings.open_ms * 2 ^ math.min(breaker.trips, 30), settings.max_open_ms)
+  local open_ms = math.min(settings.open_ms * 2 ^ math.min(breaker.trips, 30), settings.open_max_ms)
   return { failures = failures, open_until_ms = now + open_ms, open_fence = pool.fence, out = 0,
     trips = breaker.trips + 1 }
 end

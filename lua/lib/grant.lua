@@ -13,7 +13,7 @@ end
 local function apply_allocate(plan, pool_key, leases_key, lease_key, lease_id, lease, lease_ms, keep_ms)
   local pool, now = plan.pool, plan.now
   lease.credential, lease.fence, lease.state, lease.granted_at_ms = plan.credential, pool.fence + 1, "held", now
-  lease.max_expires_at_ms = now + plan.limits.max_lifetime_ms
+  lease.max_expires_at_ms = math.min(now + plan.limits.max_lifetime_ms, plan.ends[plan.credential] or math.huge)
   local expires_at_ms = math.min(now + lease_ms, lease.max_expires_at_ms)
   if not redis.call("SET", lease_key, encode_lease(lease), "NX", "PXAT", lease.max_expires_at_ms + keep_ms) then
     return nil
@@ -25,11 +25,22 @@ local function apply_allocate(plan, pool_key, leases_key, lease_key, lease_id, l
   return expires_at_ms
 end
 
--- Why nothing was free, as JSON counts, and in how many ms something is due back (0: not known).
-local function refusal_of(plan, leases_key)
+-- An open breaker's deadline; 0 while it is not known: held open by hand, or its probes are out.
+local function breaker_due_ms(plan)
+  if plan.limits.mode == "open" then return 0 end
+  return math.max(0, plan.breaker.open_until_ms - plan.now)
+end
+
+-- Counts a refusal. In how many ms something is due back (0: not known), and why nothing was free, as JSON counts.
+local function refusal_of(plan, leases_key, kind)
+  if kind == "reclaim_due" then return 0, "{}" end
+  local counter = plan.blocked == "breaker_open" and "blocked" or plan.blocked or "refused"
+  plan.pool[counter] = plan.pool[counter] + 1
+  if kind == "breaker_open" then return breaker_due_ms(plan), "{}" end
   local due_at_ms, counts, parts = math.huge, {}, {}
   for i = 1, #plan.candidates do
-    local why, until_ms = gate(plan.states[i], plan.limits, plan.now)
+    local why, until_ms = plan.blocked, 0
+    if not why then why, until_ms = why_not(plan, i) end
     counts[why] = (counts[why] or 0) + 1
     if until_ms > plan.now then due_at_ms = math.min(due_at_ms, until_ms) end
   end
@@ -40,10 +51,4 @@ local function refusal_of(plan, leases_key)
   for why, count in pairs(counts) do parts[#parts + 1] = string.format('"%s":%d', why, count) end
   table.sort(parts)
   return due_at_ms < math.huge and due_at_ms - plan.now or 0, "{" .. table.concat(parts, ",") .. "}"
-end
-
--- The same for an open breaker: its deadline, or not known while its probes are out.
-local function breaker_due_ms(plan)
-  if plan.limits.mode == "open" then return 0 end
-  return math.max(0, plan.breaker.open_until_ms - plan.now)
 end

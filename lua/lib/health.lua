@@ -21,10 +21,10 @@ local function on_upstream_error(credential, pool, cooldowns, news, retry_after_
   if news then credential.errors = credential.errors + 1 end
   local over = credential.errors - cooldowns.errors_from
   if retry_after_ms then
-    bench(credential, pool, "cooling", now + clamp(retry_after_ms, cooldowns.min_ms, cooldowns.max_ms))
+    bench(credential, pool, "cooling", now + clamp(retry_after_ms, cooldowns.rate_limit_min_ms, cooldowns.rate_limit_max_ms))
   elseif news and over >= 0 then
     local cool_ms = cooldowns.error_ms * 2 ^ math.min(over, 30)
-    bench(credential, pool, "cooling", now + math.min(cool_ms, cooldowns.max_error_ms))
+    bench(credential, pool, "cooling", now + math.min(cool_ms, cooldowns.error_max_ms))
   end
 end
 
@@ -36,7 +36,7 @@ local function learn(credential, pool, cooldowns, fence, outcome, retry_after_ms
   elseif outcome == "upstream_error" then
     on_upstream_error(credential, pool, cooldowns, news, retry_after_ms, now)
   elseif outcome == "rate_limited" then
-    local wait_ms = clamp(retry_after_ms or cooldowns.default_ms, cooldowns.min_ms, cooldowns.max_ms)
+    local wait_ms = clamp(retry_after_ms or cooldowns.rate_limit_default_ms, cooldowns.rate_limit_min_ms, cooldowns.rate_limit_max_ms)
     credential.limited_at_ms = now
     bench(credential, pool, "rate_limited", now + wait_ms)
   elseif outcome == "exhausted" then

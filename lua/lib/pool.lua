@@ -1,36 +1,39 @@
 -- The pool's hash: `<credential>` is the state of one credential, `@pool` the pool's own. Each is one packed field that
 -- begins with its format's version and is read and written by one explicit pattern. No secret and no configuration.
 --
--- @pool     1 fence seq members capacity in_flight granted refused lost released reclaimed revoked
+-- @pool     1 fence seq members capacity in_flight granted refused reserved blocked lost released reclaimed revoked
 -- <id>      1 status until_ms capacity in_flight revoked_fence used_at_ms benched_fence errors success limited_at_ms verified_at_ms
--- @limits   1 max_lifetime_ms probes mode recovery
+-- @made     when the pool was made, so that one made again with the same `seq` is told apart
+-- @health   JSON, read by health.lua and breaker.lua
+-- @limits   1 max_lifetime_ms reserved probes mode recovery
 --
 -- `seq` numbers the changes of configuration, so it is the version that a snapshot compares. `until_ms` 0 is "no
--- deadline"; `errors` is the streak, `success` the smoothed rate in permille, -1 while there was no call.
-local POOL = "1" .. string.rep(" %.0f", 11)
-local POOL_PATTERN = "^1" .. string.rep(" (%d+)", 11) .. "$"
+-- deadline"; the rest of @pool counts what happened since the pool was made; `errors` is the streak, `success` the smoothed rate in permille, -1 while there was no call.
+local POOL = "1" .. string.rep(" %.0f", 13)
+local POOL_PATTERN = "^1" .. string.rep(" (%d+)", 13) .. "$"
 local CREDENTIAL = "1 %s" .. string.rep(" %.0f", 10)
 local CREDENTIAL_PATTERN = "^1 (%S+)" .. string.rep(" (%d+)", 7) .. " (%-?%d+)" .. string.rep(" (%d+)", 2) .. "$"
 
 local function decode_pool(text)
   if not text then return nil end
-  local fence, seq, members, capacity, in_flight, granted, refused, lost, released, reclaimed, revoked =
+  local fence, seq, members, capacity, in_flight, granted, refused, reserved, blocked, lost, released, reclaimed, revoked =
     string.match(text, POOL_PATTERN)
   if not fence then error("@pool cannot be read") end
   return { fence = tonumber(fence), seq = tonumber(seq), members = tonumber(members), capacity = tonumber(capacity),
-    in_flight = tonumber(in_flight), granted = tonumber(granted), refused = tonumber(refused), lost = tonumber(lost),
-    released = tonumber(released), reclaimed = tonumber(reclaimed), revoked = tonumber(revoked) }
+    in_flight = tonumber(in_flight), granted = tonumber(granted), refused = tonumber(refused),
+    reserved = tonumber(reserved), blocked = tonumber(blocked), lost = tonumber(lost), released = tonumber(released),
+    reclaimed = tonumber(reclaimed), revoked = tonumber(revoked) }
 end
 
 local function encode_pool(p)
-  return string.format(POOL, p.fence, p.seq, p.members, p.capacity, p.in_flight, p.granted, p.refused, p.lost,
-    p.released, p.reclaimed, p.revoked)
+  return string.format(POOL, p.fence, p.seq, p.members, p.capacity, p.in_flight, p.granted, p.refused,
+    p.reserved, p.blocked, p.lost, p.released, p.reclaimed, p.revoked)
 end
 
 -- Fences start at the time in microseconds, so that a pool made again, after a flush or a rebuild, never repeats one.
 local function new_pool(now)
   return { fence = now * 1000, seq = 0, members = 0, capacity = 0, in_flight = 0, granted = 0, refused = 0,
-    lost = 0, released = 0, reclaimed = 0, revoked = 0 }
+    reserved = 0, blocked = 0, lost = 0, released = 0, reclaimed = 0, revoked = 0 }
 end
 
 local function decode_credential(text)

@@ -2,13 +2,12 @@
 import { requireCell } from "../cell/meta.ts";
 import type { Deps } from "../deps.ts";
 import { poolOfHome } from "../keys.ts";
-import { fallbackOf } from "../pools/settings.ts";
 import type { Snapshot } from "../pools/snapshot.ts";
 import { StoreUnavailable } from "../store.ts";
 import { type Ask, askOf, askPool, askScript, type Granted, type Reply } from "./ask.ts";
 import { explainNothing, type Unserved } from "./explain.ts";
 import { type Lease, openGrant, undoGrant } from "./grant.ts";
-import { rank } from "./rank.ts";
+import { serves } from "./rank.ts";
 import type { AllocateBody } from "./schema.ts";
 
 export type Refusal =
@@ -31,7 +30,7 @@ async function fromPool(
     let home = pool;
     if (reply.kind === "elsewhere") {
       home = poolOfHome(reply.home);
-      reply = await askScript(deps, ask, home, []); // only its record can answer
+      reply = await askScript(deps, ask, home, undefined); // only its record can answer
     }
     if (reply.kind !== "granted") return reply;
     const lease = await openGrant(deps, ask, home, reply);
@@ -61,39 +60,50 @@ async function inPools(deps: Deps, ask: Ask, pools: readonly string[]): Promise<
   const refusals: Reply[] = [];
   for (const pool of pools) {
     const snapshot = await deps.snapshots.get(deps, ask.provider, pool);
-    const serves = snapshot && rank(snapshot, ask.model).length > 0;
-    if (!snapshot || !(serves || ask.op_id)) continue; // an op_id may have its lease all the same
+    const serving = snapshot && serves(snapshot, ask.model);
+    if (!snapshot || !(serving || ask.op_id)) continue; // an op_id may have its lease all the same
     const reply = await fromPool(deps, ask, pool, snapshot);
     if (reply.kind === "granted" || reply.kind === "lease_lost" || reply.kind === "conflict") return reply;
     if (reply.kind === "absent") await requireCell(deps);
-    else if (serves) refusals.push(reply);
+    else if (serving) refusals.push(reply);
   }
   return refusalOf(refusals);
 }
 
+/** The asked pool and where its settings send what it cannot serve; undefined when there is no such pool. */
+async function poolsToAsk(deps: Deps, { provider, pool }: Ask): Promise<string[] | undefined> {
+  const asked = await deps.snapshots.get(deps, provider, pool);
+  return asked && [...new Set([pool, ...asked.settings.fallback])];
+}
+
 /** When nothing serves the model as far as we know, we look again before we say so. */
-async function inPoolsOrWhy(deps: Deps, ask: Ask, pools: readonly string[]): Promise<Lease | Refusal> {
+async function inPoolsOrWhy(deps: Deps, ask: Ask): Promise<Lease | Refusal> {
+  const pools = await poolsToAsk(deps, ask);
+  if (!pools) return explainNothing(deps, ask);
   const answer = await inPools(deps, ask, pools);
   if (answer) return answer;
-  const now = await Promise.all(
-    pools.map((pool) => deps.snapshots.refresh(deps.store, deps.keys.pool(ask.provider, pool))),
-  );
-  const serves = now[0] && now.some((snapshot) => snapshot && rank(snapshot, ask.model).length > 0);
-  return (serves ? await inPools(deps, ask, pools) : undefined) ?? explainNothing(deps, ask);
+  const now = await Promise.all(pools.map((pool) => deps.snapshots.refresh(deps, ask.provider, pool)));
+  const found = now.some((snapshot) => snapshot && serves(snapshot, ask.model));
+  return (found ? await inPools(deps, ask, pools) : undefined) ?? explainNothing(deps, ask);
 }
 
 /** Allocates. Throws StoreUnavailable; then a lease that may have been granted is given back, unless its op_id finds it again. */
 export async function allocate(deps: Deps, body: AllocateBody): Promise<Lease | Refusal> {
   const ask = askOf(body);
-  const pools = [ask.pool, ...fallbackOf(ask.pool)];
   try {
-    return await inPoolsOrWhy(deps, ask, pools);
+    return await inPoolsOrWhy(deps, ask);
   } catch (error) {
     if (error instanceof StoreUnavailable && error.maybe_applied && !ask.op_id) {
-      deps.background(
-        Promise.allSettled(pools.map((pool) => undoGrant(deps, deps.backgroundStore(), ask, pool, false))),
-      );
+      deps.background(undoAnywhere(deps, ask));
     }
     throw error;
   }
+}
+
+/** From whichever pool it came; the others answer that it is not theirs. */
+async function undoAnywhere(deps: Deps, ask: Ask) {
+  const store = deps.backgroundStore();
+  const known = deps.snapshots.peek(deps.keys.pool(ask.provider, ask.pool).pool_key);
+  const pools = [ask.pool, ...(known?.settings.fallback ?? [])];
+  await Promise.allSettled(pools.map((pool) => undoGrant(deps, store, ask, pool, false)));
 }

@@ -42,7 +42,7 @@ async function configOf(
 ): Promise<CredentialConfig | undefined> {
   const known = await deps.snapshots.get(deps, ask.provider, pool);
   if (known?.configs.has(credential)) return known.configs.get(credential);
-  const now = await deps.snapshots.refresh(deps.store, deps.keys.pool(ask.provider, pool));
+  const now = await deps.snapshots.refresh(deps, ask.provider, pool);
   return now?.configs.get(credential);
 }
 

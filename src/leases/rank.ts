@@ -1,12 +1,19 @@
 // In which order to ask a pool's credentials. Pure: the script has the last word on each.
-
 import type { CredentialConfig } from "../pools/schema.ts";
+import type { PoolSettings } from "../pools/settings.ts";
 import type { Candidate, Snapshot } from "../pools/snapshot.ts";
-import { MAX_CANDIDATES } from "../scripts/lease/allocate.ts";
 
+const MINUTE_MS = 60_000;
 /** A credential that was idle so long counts as fully rested. */
-const RESTED_MS = 5 * 60_000;
-const JITTER = 0.01;
+const RESTED_MS = 5 * MINUTE_MS;
+/** A rate limit so long ago is forgotten. */
+const LIMIT_FADES_MS = 10 * MINUTE_MS;
+/** A credential that no probe has seen for so long is stale. */
+const STALE_MS = 24 * 60 * MINUTE_MS;
+/** A streak of so many errors counts in full. */
+const FULL_STREAK = 3;
+
+const unit = (value: number) => Math.min(1, Math.max(0, value));
 
 /** Upstream's name for a model, or undefined when the credential does not serve it. */
 export function providerModel({ models }: CredentialConfig, model: string): string | undefined {
@@ -14,36 +21,100 @@ export function providerModel({ models }: CredentialConfig, model: string): stri
   return Object.hasOwn(models, model) ? models[model] : undefined;
 }
 
-/** Whether the gates would let it pass, as far as this isolate knows. */
-function looksUsable({ state }: Candidate, now_ms: number): boolean {
-  if (!state) return true;
-  const restored = state.until_ms > 0 && state.until_ms <= now_ms;
-  return (state.status === "available" || restored) && state.in_flight < state.capacity;
+/** Not benched, as far as this isolate knows. */
+const isHealthy = ({ state }: Candidate, now_ms: number) =>
+  !state || state.status === "available" || (state.until_ms > 0 && state.until_ms <= now_ms);
+
+const hasRoom = ({ state }: Candidate) => !state || state.in_flight < state.capacity;
+
+/**
+ * The weighted sum of a candidate's terms, each 0 to 1: the free part of its capacity, its rest (idle time over 5 minutes; never
+ * used is full), its success rate (no call yet is 1); less its error streak (3 is full), a rate limit (fades over 10 minutes),
+ * a bench that it is in or has just come out of, and the time since a probe saw it (24 hours is full); plus jitter, so that
+ * equals are asked in random order. Weights are the pool's; random() is 0 to 1.
+ */
+export function score(
+  { state }: Candidate,
+  weights: PoolSettings["weights"],
+  now_ms: number,
+  random: () => number,
+): number {
+  const jitter = weights.jitter * random();
+  if (!state) return weights.capacity + weights.idle + weights.success - weights.freshness + jitter;
+  const free = 1 - state.in_flight / state.capacity;
+  const rested = state.used_at_ms > 0 ? unit((now_ms - state.used_at_ms) / RESTED_MS) : 1;
+  const success = state.success < 0 ? 1 : state.success / 1000;
+  const errors = unit(state.errors / FULL_STREAK);
+  const limited = state.limited_at_ms > 0 ? unit(1 - (now_ms - state.limited_at_ms) / LIMIT_FADES_MS) : 0;
+  const benched = state.status === "available" ? 0 : 1;
+  const stale = state.verified_at_ms > 0 ? unit((now_ms - state.verified_at_ms) / STALE_MS) : 1;
+  const gains = weights.capacity * free + weights.idle * rested + weights.success * success;
+  const losses = weights.error * errors + weights.rate_limit * limited + weights.cooldown * benched;
+  return gains - losses - weights.freshness * stale + jitter;
+}
+
+/** 32-bit FNV-1a with a final mix, as a number above 0 and below 1. */
+function hash01(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (((hash ^ (hash >>> 16)) >>> 0) + 1) / (2 ** 32 + 1);
 }
 
 /**
- * The score of a candidate: the free part of its capacity (0 to 1) plus half of its rest (idle time over 5 minutes, 0 to 1;
- * full when it was never used), plus jitter. One that looks unusable comes after all that look usable.
+ * Weighted rendezvous hashing (Thaler and Ravishankar 1998; weights by -w / ln h): each key has its own order of credentials,
+ * and one that comes or goes moves only the keys that it wins or had.
  */
-export function score(candidate: Candidate, now_ms: number, random: () => number): number {
-  const { state } = candidate;
-  const free = state ? 1 - state.in_flight / state.capacity : 1;
-  const rested = state?.used_at_ms ? Math.min(1, (now_ms - state.used_at_ms) / RESTED_MS) : 1;
-  const usable = looksUsable(candidate, now_ms) ? 0 : -10;
-  return usable + free + 0.5 * rested + JITTER * random();
+const affinity = ({ key_id, config }: Candidate, affinity_key: string) =>
+  -(config.weight ?? 1) / Math.log(hash01(`${affinity_key}\n${key_id}`));
+
+/** Weighted sampling without replacement (Efraimidis and Spirakis 2006): the greatest random^(1/weight) comes first. */
+const lot = ({ config }: Candidate, random: () => number) => random() ** (1 / (config.weight ?? 1));
+
+export interface RankOptions {
+  readonly affinity_key?: string | undefined;
+  readonly now_ms?: number;
+  readonly random?: () => number;
 }
 
-/** The best candidates of a pool for a model, best first. */
-export function rank(
-  snapshot: Snapshot,
-  model: string,
-  now_ms = Date.now(),
-  random: () => number = Math.random,
-): Candidate[] {
+/** How much a candidate is wanted, by the pool's strategy; more is better. */
+function wish(candidate: Candidate, settings: PoolSettings, now_ms: number, options: RankOptions): number {
+  const { affinity_key, random = Math.random } = options;
+  if (affinity_key) return affinity(candidate, affinity_key);
+  switch (settings.strategy) {
+    case "score":
+      return score(candidate, settings.weights, now_ms, random);
+    case "least_in_flight":
+      return -(candidate.state?.in_flight ?? 0) + random();
+    case "weighted_random":
+      return lot(candidate, random);
+    case "round_robin":
+      return -(candidate.state?.used_at_ms ?? 0) + random();
+  }
+}
+
+/** Benched ones last; full ones before them, but where a caller's affinity would rather have its own than wait its turn. */
+function tier(candidate: Candidate, now_ms: number, affinity_key: string | undefined): number {
+  if (!isHealthy(candidate, now_ms)) return 2;
+  return affinity_key || hasRoom(candidate) ? 0 : 1;
+}
+
+/** The best candidates of a pool for a model, best first, at most the pool's `candidates`. */
+export function rank(snapshot: Snapshot, model: string, options: RankOptions = {}): Candidate[] {
+  const { affinity_key, now_ms = Date.now() } = options;
   return snapshot.candidates
     .filter(({ config }) => providerModel(config, model) !== undefined)
-    .map((candidate) => ({ candidate, score: score(candidate, now_ms, random) }))
-    .sort((a, b) => b.score - a.score)
-    .slice(0, MAX_CANDIDATES)
+    .map((candidate) => ({
+      candidate,
+      tier: tier(candidate, now_ms, affinity_key),
+      wish: wish(candidate, snapshot.settings, now_ms, options),
+    }))
+    .sort((a, b) => a.tier - b.tier || b.wish - a.wish)
+    .slice(0, snapshot.settings.candidates)
     .map(({ candidate }) => candidate);
 }
+
+/** Whether any credential of a pool lists a model. */
+export const serves = (snapshot: Snapshot, model: string) =>
+  snapshot.candidates.some(({ config }) => providerModel(config, model) !== undefined);

@@ -3,58 +3,81 @@ import type { Deps } from "../deps.ts";
 import { fieldErrors } from "../http.ts";
 import { StoreUnavailable } from "../store.ts";
 import { putCredential } from "./credentials.ts";
-import { newCredential, type PutResult } from "./schema.ts";
+import { type Mark, markCredential } from "./operate.ts";
+import { credentialName, type MarkResult, newCredential, type PutResult } from "./schema.ts";
 
 /** Requests that a Worker may have waiting for an answer at one time. */
 const PARALLEL = 6;
 
-const refused = (key_id: string, code: string, detail: string): PutResult => ({
-  key_id,
-  result: "refused",
-  error: { code, detail },
-});
-
-const keyIdOf = (given: unknown) => {
-  const key_id = typeof given === "object" && given !== null && "key_id" in given ? given.key_id : undefined;
-  return typeof key_id === "string" ? key_id.slice(0, 64) : "";
+const said = (item: unknown, field: string) => {
+  const value =
+    typeof item === "object" && item !== null ? (item as Record<string, unknown>)[field] : undefined;
+  return typeof value === "string" ? value.slice(0, 64) : "";
 };
 
-async function putOne(deps: Deps, given: unknown): Promise<PutResult> {
-  const parsed = newCredential.safeParse(given);
-  if (!parsed.success) {
-    const errors = fieldErrors(parsed.error.issues, "credential");
-    const detail = errors.map(({ field, message }) => `${field}: ${message}`).join("; ");
-    return refused(keyIdOf(given), "invalid_request", detail.slice(0, 500));
-  }
-  return putCredential(deps, parsed.data).catch((error: unknown) => {
-    if (!(error instanceof StoreUnavailable)) throw error;
-    const detail = error.maybe_applied
-      ? "it may have happened: send it again"
-      : "the store did not answer: send it again";
-    return refused(parsed.data.key_id, "store_unavailable", detail);
-  });
-}
-
-/** The answers stand in the order of the request. An id that stands twice is taken once. */
-export async function putMany(deps: Deps, given: readonly unknown[]): Promise<PutResult[]> {
-  const results: PutResult[] = [];
+/** Answers in the order of the request. A credential that stands twice is taken once, since its answers would race. */
+async function each<R>(
+  items: readonly unknown[],
+  refuse: (key_id: string, code: string, detail: string) => R,
+  work: (item: unknown, key_id: string) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
   const seen = new Set<string>();
-  const repeats = given.map((one) => {
-    const provider = typeof one === "object" && one !== null && "provider" in one ? String(one.provider) : "";
-    const name = `${provider}:${keyIdOf(one)}`;
+  const queue = items.map((item, i) => {
+    const name = `${said(item, "provider")}:${said(item, "key_id")}`;
     const repeated = seen.has(name);
     seen.add(name);
-    return repeated;
+    return { item, i, repeated };
   });
-  const work = [...given.entries()];
   const worker = async () => {
-    for (let next = work.shift(); next; next = work.shift()) {
-      const [i, one] = next;
-      results[i] = repeats[i]
-        ? refused(keyIdOf(one), "invalid_request", "key_id: it stands twice")
-        : await putOne(deps, one);
+    for (let next = queue.shift(); next; next = queue.shift()) {
+      const key_id = said(next.item, "key_id");
+      results[next.i] = next.repeated
+        ? refuse(key_id, "invalid_request", "key_id: it stands twice")
+        : await work(next.item, key_id).catch((error: unknown) => {
+            if (!(error instanceof StoreUnavailable)) throw error;
+            const again = error.maybe_applied ? "it may have happened" : "the store did not answer";
+            return refuse(key_id, "store_unavailable", `${again}: send it again`);
+          });
     }
   };
   await Promise.all(Array.from({ length: PARALLEL }, worker));
   return results;
+}
+
+const invalidText = (issues: Parameters<typeof fieldErrors>[0]) =>
+  fieldErrors(issues, "credential")
+    .map(({ field, message }) => `${field}: ${message}`)
+    .join("; ")
+    .slice(0, 500);
+
+export function putMany(deps: Deps, items: readonly unknown[]): Promise<PutResult[]> {
+  const refuse = (key_id: string, code: string, detail: string): PutResult => ({
+    key_id,
+    result: "refused",
+    error: { code, detail },
+  });
+  return each(items, refuse, async (item, key_id) => {
+    const parsed = newCredential.safeParse(item);
+    if (!parsed.success) return refuse(key_id, "invalid_request", invalidText(parsed.error.issues));
+    const result = await putCredential(deps, parsed.data);
+    if (typeof result === "string") return { key_id, result };
+    return refuse(key_id, result.code, `${result.field}: ${result.message}`);
+  });
+}
+
+export function markMany(deps: Deps, items: readonly unknown[], status: Mark): Promise<MarkResult[]> {
+  const refuse = (key_id: string, code: string, detail: string): MarkResult => ({
+    key_id,
+    result: "refused",
+    error: { code, detail },
+  });
+  return each(items, refuse, async (item, key_id) => {
+    const parsed = credentialName.safeParse(item);
+    if (!parsed.success) return refuse(key_id, "invalid_request", invalidText(parsed.error.issues));
+    const reply = await markCredential(deps, parsed.data, status);
+    if (!reply) return refuse(key_id, "not_found", "there is no such credential in that pool");
+    const done = status === "available" ? "enabled" : "disabled";
+    return { key_id, result: reply.changed ? done : "unchanged", leases_going_on: reply.leases_going_on };
+  });
 }

@@ -1,100 +1,146 @@
-// Writing and reading credentials: seal, one script each, and a view without the secret.
-import { z } from "zod";
+// Writing credentials: seal, then one script.
 import type { Deps } from "../deps.ts";
 import { homeOf } from "../keys.ts";
+import { patch } from "../scripts/pool/patch.ts";
 import { put } from "../scripts/pool/put.ts";
 import { run } from "../scripts/run.ts";
 import { secretFingerprint } from "../sealing.ts";
-import { iso } from "../units.ts";
-import { type CredentialView, credentialConfig, type NewCredential, type PutResult } from "./schema.ts";
-import { DEFAULTS, healthOf, limitsOf } from "./settings.ts";
-import { readSecret, readState } from "./state.ts";
-import { baseUrlFault } from "./upstream-url.ts";
+import {
+  type CredentialConfig,
+  type CredentialPatch,
+  credentialConfig,
+  type NewCredential,
+  type PutResult,
+  secrets,
+} from "./schema.ts";
+import { defaultsOf, healthOf, limitsOf } from "./settings.ts";
+import { baseUrlFault, hostOf } from "./upstream-url.ts";
 
-const refused = (key_id: string, code: "invalid_request" | "policy_conflict", detail: string): PutResult => ({
-  key_id,
-  result: "refused",
-  error: { code, detail },
-});
+export interface CredentialName {
+  readonly provider: string;
+  readonly pool: string;
+  readonly key_id: string;
+}
+
+/** Why a change is refused: a field that is not valid, or a state that it contradicts. */
+export interface Refused {
+  readonly code: "invalid_request" | "policy_conflict";
+  readonly field: string;
+  readonly message: string;
+}
+
+const invalid = (field: string, message: string): Refused => ({ code: "invalid_request", field, message });
+const conflict = (field: string, message: string): Refused => ({ code: "policy_conflict", field, message });
+
+const taken = (what: "key_id" | "secret", provider: string, pool: string) =>
+  conflict(what, `it is in pool ${pool} of ${provider} already`);
+
+/** The end of an access token as a number, for the script; undefined where there is none. */
+const tokenEnd = (secret: Record<string, unknown>) =>
+  typeof secret.expires_at === "string" ? Date.parse(secret.expires_at) : undefined;
+
+/** Fields in a fixed order, so that the same configuration is the same text. */
+const configText = (config: CredentialConfig) => JSON.stringify(credentialConfig.parse(config));
+
+const keysOf = (deps: Deps, { provider, pool }: { provider: string; pool: string }) => {
+  const { leases_key: _, ...keys } = deps.keys.pool(provider, pool);
+  return { ...keys, provider_key: deps.keys.provider(provider) };
+};
 
 /** Creates a credential or brings it up to date; what is refused changes nothing. Throws StoreUnavailable. */
-export async function putCredential(deps: Deps, given: NewCredential): Promise<PutResult> {
+export async function putCredential(
+  deps: Deps,
+  given: NewCredential,
+): Promise<PutResult["result"] | Refused> {
   const { key_id, provider, pool, secret, max_concurrent_uses, status = "available", ...rest } = given;
-  const fault =
-    given.base_url === undefined
-      ? undefined
-      : baseUrlFault(given.base_url, deps.settings.ALLOW_PRIVATE_UPSTREAMS);
-  if (fault) return refused(key_id, "invalid_request", `base_url: ${fault}`);
-  const { leases_key: _, ...poolKeys } = deps.keys.pool(provider, pool);
-  const keys = {
-    ...poolKeys,
-    provider_key: deps.keys.provider(provider),
-    index_key: deps.keys.index("pools"),
-  };
-  const reply = await run(deps.store, put, keys, {
-    home: homeOf(provider, pool),
-    pool_name: pool,
-    credential_id: key_id,
-    status,
-    capacity: max_concurrent_uses,
-    config: JSON.stringify(credentialConfig.parse(rest)),
-    fingerprint: secretFingerprint(secret),
-    sealed: await deps.sealing.seal(secret, [provider, pool, key_id]),
-    limits: limitsOf(DEFAULTS),
-    health: healthOf(DEFAULTS),
-  });
+  const fault = urlFault(deps, given.base_url);
+  if (fault) return fault;
+  const settings = defaultsOf(pool);
+  const keys = keysOf(deps, given);
+  const reply = await run(
+    deps.store,
+    put,
+    { ...keys, index_key: deps.keys.index("pools") },
+    {
+      home: homeOf(provider, pool),
+      pool_name: pool,
+      credential_id: key_id,
+      status,
+      capacity: max_concurrent_uses,
+      config: configText({ ...rest, token_expires_at_ms: tokenEnd(secret) }),
+      fingerprint: secretFingerprint(secret),
+      sealed: await deps.sealing.seal(secret, [provider, pool, key_id]),
+      limits: limitsOf(settings),
+      health: healthOf(settings),
+    },
+  );
   switch (reply.kind) {
     case "created":
     case "updated":
-      deps.snapshots.forget(poolKeys.pool_key);
-      return { key_id, result: reply.kind };
+      deps.snapshots.forget(keys.pool_key);
+      return reply.kind;
     case "unchanged":
-      return { key_id, result: "unchanged" };
-    case "elsewhere": {
-      const what = reply.what === "key_id" ? "the key_id" : "the secret";
-      return refused(key_id, "policy_conflict", `${what} is in pool ${reply.pool} of ${provider} already`);
-    }
+      return reply.kind;
+    case "elsewhere":
+      return taken(reply.what, provider, reply.pool);
     case "full":
-      return refused(
-        key_id,
-        "policy_conflict",
-        `the pool has ${reply.members} credentials, the most it may have`,
-      );
+      return conflict("pool", `it has ${reply.members} credentials, the most a pool may have`);
   }
 }
 
-const texts = z.array(z.string().nullable());
+function urlFault(deps: Deps, base_url: string | null | undefined): Refused | undefined {
+  const fault = base_url ? baseUrlFault(base_url, deps.settings.ALLOW_PRIVATE_UPSTREAMS) : undefined;
+  return fault === undefined ? undefined : invalid("base_url", fault);
+}
 
-/** Credentials of one pool by id, without those that are not there; one round trip. */
-export async function readCredentials(
+/** The configuration after a change, or why it may not be made. A secret must not follow its credential to another host. */
+function patched(before: CredentialConfig, change: CredentialPatch): CredentialConfig | Refused {
+  const { secret, base_url, models, weight } = change;
+  if (base_url !== undefined && !secret && hostOf(base_url) !== hostOf(before.base_url)) {
+    return invalid("secret", "another host of base_url needs the secret again");
+  }
+  const parsed = secret && secrets[before.kind].safeParse(secret);
+  if (parsed && !parsed.success) return invalid("secret", `it is not one of kind ${before.kind}`);
+  return {
+    kind: before.kind,
+    models: models ?? before.models,
+    base_url: base_url === undefined ? before.base_url : (base_url ?? undefined),
+    weight: weight ?? before.weight,
+    token_expires_at_ms: secret ? tokenEnd(secret) : before.token_expires_at_ms,
+  };
+}
+
+const PATCH_ATTEMPTS = 5;
+
+/** Changes a part of a credential, by compare-and-set. undefined: there is no such credential. Throws StoreUnavailable. */
+export async function patchCredential(
   deps: Deps,
-  provider: string,
-  pool: string,
-  ids: readonly string[],
-): Promise<CredentialView[]> {
-  if (ids.length === 0) return [];
-  const keys = deps.keys.pool(provider, pool);
-  const answers = await deps.store.read(
-    ...[keys.pool_key, keys.config_key, keys.secrets_key].map(
-      (key) => (p: Parameters<Parameters<Deps["store"]["read"]>[0]>[0]) => p.hmget(key, ...ids),
-    ),
-  );
-  const [states = [], configs = [], secrets = []] = answers.map((answer) => texts.parse(answer));
-  return ids.flatMap((key_id, i) => {
-    const [state, config, secret] = [states[i], configs[i], secrets[i]];
-    if (!state || !config || !secret) return [];
-    const { status, until_ms, capacity, in_flight, used_at_ms } = readState(state);
-    return {
-      key_id,
-      provider,
-      pool,
-      ...credentialConfig.parse(JSON.parse(config)),
-      max_concurrent_uses: capacity,
-      fingerprint: readSecret(secret).fingerprint,
-      status,
-      until: until_ms > 0 ? iso(until_ms) : null,
-      in_flight,
-      last_used_at: used_at_ms > 0 ? iso(used_at_ms) : null,
-    };
-  });
+  { provider, pool, key_id }: CredentialName,
+  change: CredentialPatch,
+): Promise<"patched" | Refused | undefined> {
+  const fault = urlFault(deps, change.base_url);
+  if (fault) return fault;
+  const keys = keysOf(deps, { provider, pool });
+  const { secret } = change;
+  const sealed = secret ? await deps.sealing.seal(secret, [provider, pool, key_id]) : "";
+  for (let attempt = 0; attempt < PATCH_ATTEMPTS; attempt++) {
+    const [before] = await deps.store.read((p) => p.hget(keys.config_key, key_id));
+    if (typeof before !== "string") return undefined;
+    const config = patched(credentialConfig.parse(JSON.parse(before)), change);
+    if ("code" in config) return config;
+    const reply = await run(deps.store, patch, keys, {
+      pool_name: pool,
+      credential_id: key_id,
+      config_before: before,
+      config: configText(config),
+      capacity: change.max_concurrent_uses ?? "",
+      fingerprint: secret ? secretFingerprint(secret) : "",
+      sealed,
+    });
+    if (reply.kind === "elsewhere") return taken(reply.what, provider, reply.pool);
+    if (reply.kind === "not_found" || reply.kind === "absent") return undefined;
+    deps.snapshots.forget(keys.pool_key);
+    if (reply.kind === "patched") return "patched";
+  }
+  return conflict("credential", "others are changing it at the same time: send it again");
 }

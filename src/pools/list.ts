@@ -1,9 +1,10 @@
 // Pages over all credentials, in order of provider, pool and key_id.
 import { z } from "zod";
 import type { Deps } from "../deps.ts";
-import { readCredentials } from "./credentials.ts";
+
 import { poolsOf } from "./names.ts";
 import type { CredentialView } from "./schema.ts";
+import { readCredentials } from "./view.ts";
 
 export interface Page {
   readonly provider?: string | undefined;

@@ -15,7 +15,7 @@ export const model = z
 const headerText = z.string().regex(/^[\x21-\x7e]{1,4096}$/, "1 to 4096 printable characters without spaces");
 
 const SECRET_BYTES = 16_384;
-const secrets = {
+export const secrets = {
   api_key: z.strictObject({ api_key: headerText }),
   oauth: z.strictObject({
     access_token: headerText,
@@ -60,12 +60,32 @@ export const newCredential = z
   .meta({ id: "NewCredential" });
 export type NewCredential = z.output<typeof newCredential>;
 
+/** A change of some fields; what is not named stays, and a null `base_url` is taken away. */
+export const credentialPatch = z
+  .strictObject({
+    secret: z.record(z.string(), z.unknown()),
+    max_concurrent_uses: common.max_concurrent_uses,
+    models: common.models,
+    base_url: z.string().min(1).max(512).nullable(),
+    weight: z.number().min(0.001).max(1000),
+  })
+  .partial()
+  .refine((change) => Object.keys(change).length > 0, "at least one field")
+  .meta({ id: "CredentialPatch" });
+export type CredentialPatch = z.output<typeof credentialPatch>;
+
+export const credentialPath = z.object({ provider: id, pool: id, key_id: id });
+
+export const credentialName = z.strictObject({ provider: id, pool: id.default("default"), key_id: id });
+
 /** What is stored of a credential beside its secret and its state. */
 export const credentialConfig = z.object({
   kind: z.enum(["api_key", "oauth", "session"]),
   models: z.union([z.tuple([z.literal("*")]), z.record(z.string(), z.string())]),
   base_url: z.string().optional(),
   weight: z.number().optional(),
+  /** Of an OAuth access token: no lease outlives it. */
+  token_expires_at_ms: z.number().optional(),
 });
 export type CredentialConfig = z.output<typeof credentialConfig>;
 
@@ -84,16 +104,49 @@ export const credentialView = z
     key_id: z.string(),
     provider: z.string(),
     pool: z.string(),
-    ...credentialConfig.shape,
+    kind: z.enum(["api_key", "oauth", "session"]),
+    models: z.union([z.tuple([z.literal("*")]), z.record(z.string(), z.string())]),
+    base_url: z.string().nullable(),
+    weight: z.number(),
+    token_expires_at: z.string().nullable(),
     max_concurrent_uses: z.number(),
     fingerprint: z.string().meta({ description: "Of the secret, which is never shown." }),
     status: z.enum(STATUSES),
     until: z.string().nullable().meta({ description: "When a bench ends; null without a deadline." }),
     in_flight: z.number(),
+    success_rate: z
+      .number()
+      .nullable()
+      .meta({ description: "0 to 1, smoothed over about 16 calls; null before the first." }),
+    errors_in_a_row: z.number(),
     last_used_at: z.string().nullable(),
+    verified_at: z.string().nullable().meta({ description: "When a probe last saw it working." }),
   })
   .meta({ id: "Credential" });
 export type CredentialView = z.output<typeof credentialView>;
+
+export const leaseOfCredential = z
+  .object({
+    lease_id: z.string(),
+    holder: z.string().nullable(),
+    fence: z.number(),
+    granted_at: z.string(),
+    age_seconds: z.number(),
+    expires_at: z.string(),
+    overdue: z.boolean().meta({ description: "Its term has passed; its unit comes back when it is needed." }),
+  })
+  .meta({ id: "LeaseOfCredential" });
+export type LeaseOfCredential = z.output<typeof leaseOfCredential>;
+
+export const markResult = z
+  .object({
+    key_id: z.string(),
+    result: z.enum(["enabled", "disabled", "unchanged", "refused"]),
+    leases_going_on: z.number().optional(),
+    error: z.object({ code: z.string(), detail: z.string() }).optional(),
+  })
+  .meta({ id: "MarkResult" });
+export type MarkResult = z.output<typeof markResult>;
 
 export const putResult = z
   .object({

@@ -5,7 +5,8 @@ import type { Deps } from "../deps.ts";
 import type { Settings } from "../env.ts";
 import type { Store } from "../store.ts";
 import { type CredentialConfig, credentialConfig } from "./schema.ts";
-import { type CredentialState, readSeq, readState } from "./state.ts";
+import { defaultsOf, type PoolSettings, readSettings } from "./settings.ts";
+import { type CredentialState, readPool, readState } from "./state.ts";
 
 /** So many states are read of a larger pool, at random, so that each gets its turn. */
 const SAMPLE = 512;
@@ -14,14 +15,16 @@ const MOST_POOLS = 1_000;
 export interface Candidate {
   readonly key_id: string;
   readonly config: CredentialConfig;
-  /** undefined: a member whose state is not in this sample. */
-  readonly state: CredentialState | undefined;
+  /** undefined: a member whose state is not in this sample. What this isolate does itself is noted here at once. */
+  state: CredentialState | undefined;
 }
 
 export interface Snapshot {
   readonly loaded_at_ms: number;
-  /** Number of the pool's last change of configuration. */
+  /** Number of the pool's last change of configuration; `version` tells it from that of a pool made again. */
   readonly seq: number;
+  readonly version: string;
+  readonly settings: PoolSettings;
   readonly configs: ReadonlyMap<string, CredentialConfig>;
   readonly candidates: readonly Candidate[];
 }
@@ -35,16 +38,18 @@ function* pairs(answer: unknown): Generator<[string, string]> {
 }
 
 /** Most configurations of a pool are one text, so each text is parsed once. */
-function readConfigs(answer: unknown): Map<string, CredentialConfig> {
+function readConfig(pool: string, answer: unknown): Pick<Snapshot, "settings" | "configs"> {
   const byText = new Map<string, CredentialConfig>();
   const configs = new Map<string, CredentialConfig>();
+  let settings = defaultsOf(pool);
   for (const [key_id, text] of pairs(answer)) {
+    if (key_id === "@settings") settings = readSettings(pool, text);
     if (key_id.startsWith("@")) continue;
     const config = byText.get(text) ?? credentialConfig.parse(JSON.parse(text));
     byText.set(text, config);
     configs.set(key_id, config);
   }
-  return configs;
+  return { settings, configs };
 }
 
 function candidatesOf(configs: ReadonlyMap<string, CredentialConfig>, states: unknown): Candidate[] {
@@ -55,27 +60,37 @@ function candidatesOf(configs: ReadonlyMap<string, CredentialConfig>, states: un
   });
 }
 
-/** undefined: there is no such pool. */
-async function load(
-  store: Store,
-  keys: PoolKeys,
-  before: Snapshot | undefined,
-): Promise<Snapshot | undefined> {
-  const readConfig = (p: Pipeline) => p.hgetall(keys.config_key);
-  const [own, states, config] = await store.read(
-    (p) => p.hget(keys.pool_key, "@pool"),
-    (p) => p.hrandfield(keys.pool_key, SAMPLE, true),
-    ...(before ? [] : [readConfig]),
-  );
-  if (typeof own !== "string") return undefined;
-  const seq = readSeq(own);
-  const configs =
-    before?.seq === seq ? before.configs : readConfigs(before ? (await store.read(readConfig))[0] : config);
-  return { loaded_at_ms: Date.now(), seq, configs, candidates: candidatesOf(configs, states) };
+type Pipeline = Parameters<Parameters<Store["read"]>[0]>[0];
+interface Place {
+  readonly pool: string;
+  readonly pool_key: string;
+  readonly config_key: string;
 }
 
-type Pipeline = Parameters<Parameters<Store["read"]>[0]>[0];
-type PoolKeys = { pool_key: string; config_key: string };
+/** undefined: there is no such pool. Its configuration is read again only when it has changed. */
+async function load(store: Store, place: Place, before?: Snapshot): Promise<Snapshot | undefined> {
+  const getConfig = (p: Pipeline) => p.hgetall(place.config_key);
+  const [head, states, config] = await store.read(
+    (p) => p.hmget(place.pool_key, "@pool", "@made"),
+    (p) => p.hrandfield(place.pool_key, SAMPLE, true),
+    ...(before ? [] : [getConfig]),
+  );
+  const [own, made] = z.array(z.string().nullable()).parse(head);
+  if (!own) return undefined;
+  const { seq } = readPool(own);
+  const version = `${made} ${seq}`;
+  const known = before?.version === version ? before : undefined;
+  const { settings, configs } =
+    known ?? readConfig(place.pool, before ? (await store.read(getConfig))[0] : config);
+  return {
+    loaded_at_ms: Date.now(),
+    version,
+    seq,
+    settings,
+    configs,
+    candidates: candidatesOf(configs, states),
+  };
+}
 
 export class Snapshots {
   private readonly byPool = new Map<string, Snapshot>();
@@ -89,29 +104,49 @@ export class Snapshots {
 
   /** The pool as last seen, at once when it is known; a missing or a stale one is waited for. */
   async get(deps: Deps, provider: string, pool: string): Promise<Snapshot | undefined> {
-    const keys = deps.keys.pool(provider, pool);
-    const known = this.byPool.get(keys.pool_key);
+    const { pool_key } = deps.keys.pool(provider, pool);
+    const known = this.byPool.get(pool_key);
     const age_ms = known ? Date.now() - known.loaded_at_ms : Number.POSITIVE_INFINITY;
-    if (!known || age_ms > this.settings.SNAPSHOT_STALE_MS) return this.refresh(deps.store, keys);
-    if (age_ms > this.settings.SNAPSHOT_FRESH_MS && this.claimRefresh(keys.pool_key)) {
-      const done = this.refresh(deps.backgroundStore(), keys);
-      deps.background(done.finally(() => this.refreshing.delete(keys.pool_key)));
+    if (!known || age_ms > this.settings.SNAPSHOT_STALE_MS) return this.refresh(deps, provider, pool);
+    if (age_ms > this.settings.SNAPSHOT_FRESH_MS && this.claimRefresh(pool_key)) {
+      const done = this.refresh({ keys: deps.keys, store: deps.backgroundStore() }, provider, pool);
+      deps.background(done.finally(() => this.refreshing.delete(pool_key)));
     }
     return known;
   }
 
   /** Reads it again now, for a caller who found that it was out of date. */
-  async refresh(store: Store, keys: PoolKeys): Promise<Snapshot | undefined> {
-    const snapshot = await load(store, keys, this.byPool.get(keys.pool_key));
-    this.byPool.delete(keys.pool_key);
-    if (snapshot) this.byPool.set(keys.pool_key, snapshot);
+  async refresh(
+    { store, keys }: Pick<Deps, "store" | "keys">,
+    provider: string,
+    pool: string,
+  ): Promise<Snapshot | undefined> {
+    const place = { pool, ...keys.pool(provider, pool) };
+    const snapshot = await load(store, place, this.byPool.get(place.pool_key));
+    this.byPool.delete(place.pool_key);
+    if (snapshot) this.byPool.set(place.pool_key, snapshot);
     const [oldest] = this.byPool.keys();
     if (this.byPool.size > MOST_POOLS && oldest) this.byPool.delete(oldest);
     return snapshot;
   }
 
-  /** After a change that this isolate made itself. */
+  /** What is known, however old. */
+  peek = (pool_key: string) => this.byPool.get(pool_key);
+
+  /** After a change of configuration that this isolate made itself. */
   forget = (pool_key: string) => this.byPool.delete(pool_key);
+
+  /** A unit taken (1) or given back (-1) by this isolate: the next caller need not wait for a refresh to see it. */
+  note(pool_key: string, key_id: string, units: 1 | -1) {
+    const candidate = this.byPool.get(pool_key)?.candidates.find((one) => one.key_id === key_id);
+    if (!candidate?.state) return;
+    const { in_flight, used_at_ms } = candidate.state;
+    candidate.state = {
+      ...candidate.state,
+      in_flight: Math.max(0, in_flight + units),
+      used_at_ms: units > 0 ? Date.now() : used_at_ms,
+    };
+  }
 
   isFresh = (snapshot: Snapshot) => Date.now() - snapshot.loaded_at_ms <= this.settings.SNAPSHOT_FRESH_MS;
 

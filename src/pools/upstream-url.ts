@@ -12,6 +12,10 @@ function isPrivateHost(hostname: string): boolean {
   return PRIVATE_V4.test(host) || PRIVATE_NAMES.test(host) || !host.includes(".");
 }
 
+/** Where a secret would go; empty without a URL. */
+export const hostOf = (base_url: string | null | undefined) =>
+  base_url && URL.canParse(base_url) ? new URL(base_url).host : "";
+
 /** What is wrong with a base URL, or undefined. The URL itself is not repeated: it could carry a secret. */
 export function baseUrlFault(text: string, allowPrivate: boolean): string | undefined {
   if (!URL.canParse(text)) return "a URL";

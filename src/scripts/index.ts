@@ -5,7 +5,24 @@ import { allocate } from "./lease/allocate.ts";
 import { release } from "./lease/release.ts";
 import { renew } from "./lease/renew.ts";
 import { undo } from "./lease/undo.ts";
+import { configure } from "./pool/configure.ts";
+import { mark } from "./pool/mark.ts";
+import { patch } from "./pool/patch.ts";
 import { put } from "./pool/put.ts";
 import { remove } from "./pool/remove.ts";
+import { revoke } from "./pool/revoke.ts";
 
-export const scripts = [create, probe, allocate, release, renew, undo, put, remove] as const;
+export const scripts = [
+  create,
+  probe,
+  allocate,
+  release,
+  renew,
+  undo,
+  configure,
+  mark,
+  patch,
+  put,
+  remove,
+  revoke,
+] as const;

@@ -5,17 +5,21 @@ import clock from "../../lua/lib/clock.lua";
 import grant from "../../lua/lib/grant.lua";
 import health from "../../lua/lib/health.lua";
 import lease from "../../lua/lib/lease.lua";
-import pool from "../../lua/lib/pool.lua";
+import member from "../../lua/lib/member.lua";
+import poolLua from "../../lua/lib/pool.lua";
+import reclaim from "../../lua/lib/reclaim.lua";
 import registry from "../../lua/lib/registry.lua";
 import wire from "../../lua/lib/wire.lua";
 
 const base = [clock, wire];
-const leases = [...base, pool, lease];
+const pool = [...base, poolLua];
+const leases = [...pool, lease];
 
 export const lib = {
   base,
+  pool,
   leases,
-  allocate: [...leases, breaker, capacity, grant],
+  allocate: [...leases, breaker, reclaim, capacity, grant],
   release: [...leases, breaker, health],
-  members: [...base, pool, registry],
+  members: [...pool, registry, member],
 };

@@ -1,6 +1,6 @@
 // lease/allocate on a real Redis: a row per reply, and the raw state that it leaves.
 import { describe, expect, test } from "vitest";
-import { DEFAULTS } from "../../src/pools/settings.ts";
+import { defaultsOf } from "../../src/pools/settings.ts";
 import { leaseKit } from "../support/lease.ts";
 import { KEEP_MS } from "../support/pool.ts";
 import { keys, useRedis } from "../support/redis.ts";
@@ -19,7 +19,7 @@ describe("allocate", () => {
       fence: now * 1000 + 1,
       expires_at_ms: now + 1000,
       expires_in_ms: 1000,
-      max_expires_at_ms: now + DEFAULTS.max_lifetime_seconds * 1000,
+      max_expires_at_ms: now + defaultsOf("default").max_lifetime_seconds * 1000,
       secret: "print-of-c1 k1.c1",
       replayed: false,
     });

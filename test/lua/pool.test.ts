@@ -24,8 +24,8 @@ describe("put", () => {
     expect(await redis.raw.hget(pool.config_key, "c1")).toBe('{"kind":"api_key"}');
     expect(await redis.raw.hget(pool.secrets_key, "c1")).toBe("print-of-c1 k1.c1");
     expect(await registry()).toEqual({ "id:c1": "default", "fp:print-of-c1": "default 1" });
-    expect(await redis.raw.hgetall(keys.index("pools"))).toEqual({ "openai:default": "1" });
-    expect(await redis.raw.hget(pool.pool_key, "@limits")).toBe("1 3600000 1 auto opportunistic");
+    expect(await redis.raw.hgetall(keys.index("pools"))).toEqual({ "openai:default": String(redis.now_ms) });
+    expect(await redis.raw.hget(pool.pool_key, "@limits")).toBe("1 3600000 0 1 auto opportunistic");
   });
 
   test("unchanged: the same again writes nothing, although it was sealed anew", async () => {

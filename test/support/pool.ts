@@ -1,12 +1,16 @@
 // One pool under test: a short call per verb, with defaults for what a test does not care about.
 import { homeOf } from "../../src/keys.ts";
-import { DEFAULTS, healthOf, limitsOf, type PoolSettings } from "../../src/pools/settings.ts";
+import { defaultsOf, healthOf, limitsOf, type PoolSettings } from "../../src/pools/settings.ts";
 import { allocate } from "../../src/scripts/lease/allocate.ts";
 import { type OUTCOMES, release } from "../../src/scripts/lease/release.ts";
 import { renew } from "../../src/scripts/lease/renew.ts";
 import { undo } from "../../src/scripts/lease/undo.ts";
+import { configure } from "../../src/scripts/pool/configure.ts";
+import { mark } from "../../src/scripts/pool/mark.ts";
+import { patch } from "../../src/scripts/pool/patch.ts";
 import { put } from "../../src/scripts/pool/put.ts";
 import { remove } from "../../src/scripts/pool/remove.ts";
+import { revoke } from "../../src/scripts/pool/revoke.ts";
 import { type Evaluator, run } from "../../src/scripts/run.ts";
 import { keys } from "./redis.ts";
 
@@ -16,7 +20,7 @@ export function poolOf(
   store: () => Evaluator,
   provider = "openai",
   pool = "default",
-  settings: PoolSettings = DEFAULTS,
+  settings: PoolSettings = defaultsOf(pool),
 ) {
   const { pool_key, config_key, secrets_key, leases_key } = keys.pool(provider, pool);
   const home = homeOf(provider, pool);
@@ -52,6 +56,36 @@ export function poolOf(
           ...more,
         },
       ),
+    mark: (credential_id: string, status: "available" | "disabled") =>
+      run(store(), mark, { pool_key }, { credential_id, status }),
+    revoke: (credential_id: string) => run(store(), revoke, { pool_key }, { credential_id }),
+    configure: (now: PoolSettings, settings_before = "") =>
+      run(
+        store(),
+        configure,
+        { pool_key, config_key },
+        { settings_before, settings: JSON.stringify(now), limits: limitsOf(now), health: healthOf(now) },
+      ),
+    patch: (
+      credential_id: string,
+      config_before: string,
+      more: { config?: string; capacity?: number; fingerprint?: string; sealed?: string } = {},
+    ) =>
+      run(
+        store(),
+        patch,
+        { pool_key, config_key, secrets_key, provider_key },
+        {
+          pool_name: pool,
+          credential_id,
+          config_before,
+          config: config_before,
+          capacity: "",
+          fingerprint: "",
+          sealed: "",
+          ...more,
+        },
+      ),
     remove: (credential_id: string) =>
       run(
         store(),
@@ -59,12 +93,29 @@ export function poolOf(
         { pool_key, config_key, secrets_key, provider_key },
         { pool_name: pool, credential_id },
       ),
-    allocate: (lease_id: string, candidates: string[], lease_ms = 1000, fingerprint = "args") =>
+    allocate: (
+      lease_id: string,
+      candidates: string[],
+      lease_ms = 1000,
+      fingerprint = "args",
+      more: { ends?: Record<string, number>; borrowed?: boolean } = {},
+    ) =>
       run(
         store(),
         allocate,
         { ...ofLease(lease_id), secrets_key },
-        { lease_id, home, holder: "worker-1", fingerprint, lease_ms, keep_ms: KEEP_MS, candidates },
+        {
+          lease_id,
+          home,
+          holder: "worker-1",
+          fingerprint,
+          lease_ms,
+          keep_ms: KEEP_MS,
+          candidates,
+          ends: {},
+          borrowed: false,
+          ...more,
+        },
       ),
     renew: (lease_id: string, credential_id: string, lease_ms = 1000) =>
       run(store(), renew, ofLease(lease_id), { lease_id, home, credential_id, lease_ms }),
@@ -88,13 +139,11 @@ export function poolOf(
 }
 
 /** `@pool`, by name. */
-export function poolStateOf(text: string | null) {
-  const [, fence, seq, members, capacity, in_flight, granted, refused, lost, released, reclaimed, revoked] = (
-    text ?? ""
-  )
-    .split(" ")
-    .map(Number);
-  return { fence, seq, members, capacity, in_flight, granted, refused, lost, released, reclaimed, revoked };
+export function poolStateOf(text: string | null): Record<string, number | undefined> {
+  const names =
+    "version fence seq members capacity in_flight granted refused reserved blocked lost released reclaimed revoked";
+  const values = (text ?? "").split(" ").map(Number);
+  return Object.fromEntries(names.split(" ").map((name, i) => [name, values[i]]));
 }
 
 export type Pool = ReturnType<typeof poolOf>;

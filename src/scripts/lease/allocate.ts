@@ -2,7 +2,7 @@ import { z } from "zod";
 import lua from "../../../lua/lease/allocate.lua";
 import { defineScript, json, list } from "../define.ts";
 import { lib } from "../lua.ts";
-import { count, flag, id, int, ms, text, word, wordOrNone } from "../types.ts";
+import { count, flag, flagArg, id, int, ms, text, word, wordOrNone } from "../types.ts";
 
 /** How many ranked candidates one call may name. */
 export const MAX_CANDIDATES = 32;
@@ -20,6 +20,8 @@ export const allocate = defineScript({
     lease_ms: ms.min(1),
     keep_ms: ms,
     candidates: list(id, MAX_CANDIDATES),
+    ends: z.record(id, ms).transform((ends) => JSON.stringify(ends)),
+    borrowed: flagArg,
   },
   replies: {
     granted: {

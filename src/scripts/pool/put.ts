@@ -4,6 +4,9 @@ import { defineScript } from "../define.ts";
 import { lib } from "../lua.ts";
 import { count, id, int, text, word } from "../types.ts";
 
+/** How many leases a credential may carry at once. */
+export const capacity = int.min(1).max(10_000);
+
 export const put = defineScript({
   name: "pool/put",
   changes: true,
@@ -14,7 +17,7 @@ export const put = defineScript({
     pool_name: id,
     credential_id: id,
     status: z.enum(["available", "pending", "disabled"]),
-    capacity: int.min(1).max(10_000),
+    capacity,
     config: text,
     fingerprint: word,
     sealed: word,

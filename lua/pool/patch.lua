@@ -1,0 +1,36 @@
+-- Change a part of a credential: a compare-and-set on its configuration, so that two operators lose nothing of each other.
+--
+-- pool_key      pool:<provider>:<pool>            config_key    pool:<provider>:<pool>:config
+-- secrets_key   pool:<provider>:<pool>:secrets    provider_key  provider:<provider>
+-- config_before is the configuration that was read. capacity, fingerprint and sealed are empty where they stay.
+--
+-- patched
+-- stale                    the configuration is not config_before any more: read it again
+-- elsewhere    what pool   the secret is in that pool of the provider already
+-- not_found
+-- absent                   no such pool
+local pool_key, config_key       = KEYS[1], KEYS[2]
+local secrets_key, provider_key  = KEYS[3], KEYS[4]
+local pool_name, credential_id   = ARGV[1], ARGV[2]
+local config_before, config      = ARGV[3], ARGV[4]
+local capacity                   = tonumber(ARGV[5])
+local fingerprint, sealed        = ARGV[6], ARGV[7]
+
+local id = credential_id
+local read = redis.call("HMGET", pool_key, "@pool", id)
+local pool, credential = decode_pool(read[1]), decode_credential(read[2])
+if not pool then return reply("absent") end
+if not credential then return reply("not_found") end
+if redis.call("HGET", config_key, id) ~= config_before then return reply("stale") end
+local change = { config = config }
+if sealed ~= "" then change.fingerprint, change.sealed = fingerprint, sealed end
+local what, where = plan_secret(change, secrets_key, provider_key, pool_name, id)
+if what then return reply("elsewhere", what, where) end
+
+if change.new_secret then renew_secret(credential) end
+if capacity then set_capacity(pool, credential, capacity) end
+pool.seq = pool.seq + 1
+
+apply_member(change, config_key, secrets_key, provider_key, pool_name, id)
+redis.call("HSET", pool_key, "@pool", encode_pool(pool), id, encode_credential(credential))
+return reply("patched")

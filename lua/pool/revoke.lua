@@ -1,0 +1,20 @@
+-- End all leases of a credential at once: those with a fence up to the pool's present one are over. Their holders learn it at
+-- their next renewal; their members leave the set at their term and free nothing.
+--
+-- pool_key  pool:<provider>:<pool>
+--
+-- revoked    ended    how many it ended
+-- not_found
+-- absent              no such pool
+local pool_key      = KEYS[1]
+local credential_id = ARGV[1]
+
+local read = redis.call("HMGET", pool_key, "@pool", credential_id)
+local pool, credential = decode_pool(read[1]), decode_credential(read[2])
+if not pool then return reply("absent") end
+if not credential then return reply("not_found") end
+local ended = credential.in_flight
+pool.in_flight, pool.revoked, pool.seq = pool.in_flight - ended, pool.revoked + ended, pool.seq + 1
+credential.in_flight, credential.revoked_fence = 0, pool.fence
+redis.call("HSET", pool_key, "@pool", encode_pool(pool), credential_id, encode_credential(credential))
+return reply("revoked", ended)

@@ -1,0 +1,29 @@
+import { z } from "zod";
+import lua from "../../../lua/pool/patch.lua";
+import { defineScript } from "../define.ts";
+import { lib } from "../lua.ts";
+import { id, text, wordOrNone } from "../types.ts";
+import { capacity } from "./put.ts";
+
+export const patch = defineScript({
+  name: "pool/patch",
+  changes: true,
+  lua: [...lib.members, lua],
+  keys: ["pool_key", "config_key", "secrets_key", "provider_key"],
+  args: {
+    pool_name: id,
+    credential_id: id,
+    config_before: text,
+    config: text,
+    capacity: z.union([z.literal(""), capacity]),
+    fingerprint: wordOrNone,
+    sealed: wordOrNone,
+  },
+  replies: {
+    patched: {},
+    stale: {},
+    elsewhere: { what: z.enum(["key_id", "secret"]), pool: id },
+    not_found: {},
+    absent: {},
+  },
+});
