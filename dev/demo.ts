@@ -1,0 +1,72 @@
+// Data to try the local stack with, put in by the admin API as an operator would; and three lines to paste.
+
+export interface Api {
+  url: string;
+  adminKey: string;
+  internalKey: string;
+  metricsKey: string;
+}
+
+async function post({ url, adminKey }: Api, path: string, body: object) {
+  const response = await fetch(`${url}/api/admin${path}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${adminKey}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, text: await response.text() };
+}
+
+/** Makes the empty database a cell. One that is a cell already stays as it is. */
+export async function makeCell(api: Api) {
+  const { status, text } = await post(api, "/cell", {});
+  if (status !== 201 && status !== 409) throw new Error(`the cell could not be made: ${status} ${text}`);
+}
+
+const credential = (key_id: string, pool: string, base_url: string) => ({
+  key_id,
+  provider: "demo",
+  pool,
+  kind: "api_key",
+  secret: { api_key: `sk-demo-${key_id}` },
+  max_concurrent_uses: 2,
+  models: { "demo-chat": "demo-chat-1" },
+  base_url,
+});
+
+/** The same on every start: what is there already stays as it is. */
+export async function loadDemo(api: Api, upstreamUrl: string) {
+  const credentials = [
+    credential("key_01", "default", upstreamUrl),
+    credential("key_02", "default", upstreamUrl),
+    credential("vip_01", "vip", upstreamUrl),
+  ];
+  const { status, text } = await post(api, "/credentials", { credentials });
+  const results: { result: string }[] = status === 200 ? JSON.parse(text).results : [];
+  if (results.length !== credentials.length || results.some(({ result }) => result === "refused")) {
+    throw new Error(
+      `the demo credentials could not be stored (npm run dev -- --fresh starts anew): ${status} ${text}`,
+    );
+  }
+}
+
+/** Lease a credential, call the demo upstream with it, give it back. For any POSIX shell, in this order. */
+export function linesToTry({ url, internalKey }: Api): string[] {
+  const json = "-H 'content-type: application/json'";
+  const internal = `-H 'x-internal-key: ${internalKey}' ${json}`;
+  const ask = '{"provider":"demo","model":"demo-chat","lease_seconds":120}';
+  const field = `field() { printf %s "$lease" | sed -n "s/.*\\"$1\\":\\"\\([^\\"]*\\)\\".*/\\1/p"; }`;
+  const quoted = (body: object) => JSON.stringify(JSON.stringify(body));
+  const messages = [{ role: "user", content: "How many loaves?" }];
+  const call = quoted({ model: "$(field provider_model)", messages });
+  const end = quoted({
+    key_id: "$(field key_id)",
+    provider: "$(field provider)",
+    pool: "$(field pool)",
+    outcome: { kind: "success", http_status: 200 },
+  });
+  return [
+    `lease=$(curl -s ${url}/api/internal/allocate-key ${internal} -d '${ask}'); echo "$lease"; ${field}`,
+    `curl -s "$(field base_url)/v1/chat/completions" -H "authorization: Bearer $(field api_key)" ${json} -d ${call}; echo`,
+    `curl -s "${url}/api/internal/leases/$(field lease_id)/release" ${internal} -d ${end}; echo`,
+  ];
+}
