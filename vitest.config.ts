@@ -13,6 +13,7 @@ export default defineConfig({
   test: {
     testTimeout: 20_000,
     hookTimeout: 60_000,
+    reporters: ["default", "./test/support/closing-line.ts"],
     projects: [
       {
         extends: true,

@@ -49,7 +49,7 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
   const worker = { pid, url, exited, stop: () => endGroup(pid) };
 
   let ended = false;
-  let ready = false;
+  let quiet = true;
   const startLines: string[] = [];
   child.once("exit", over).once("error", over);
   exited.then(() => {
@@ -60,7 +60,8 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
       // wrangler starts workerd again, but its proxy then answers nothing.
       if (line.includes(RUNTIME_CRASHED)) over(line);
       // What it says while it starts is worth reading only if it does not start.
-      if (!ready) startLines.push(line);
+      if (line.includes("[ERROR]")) quiet = false;
+      if (quiet) startLines.push(line);
       else if (line.trim() && !line.startsWith("[wrangler:info]")) log(line);
     });
   }
@@ -75,7 +76,7 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
     await worker.stop();
     throw error;
   }
-  ready = true;
+  quiet = false;
   return worker;
 }
 
