@@ -37,7 +37,7 @@ const endsOf = (candidates: readonly Candidate[]) =>
 
 const RECLAIM_ROUNDS = 4; // the call and three repeats
 
-/** One pool's script, repeated while it takes back expired leases. */
+/** Asks one pool's script for the best of what a snapshot knows; without one only a lease's record can answer. */
 export async function askScript(
   deps: Deps,
   ask: Ask,
@@ -59,18 +59,29 @@ export async function askScript(
     ends: endsOf(candidates),
     borrowed: pool !== ask.pool,
   };
+  // Whoever comes while this call is under way should see that its favourite is about to be taken.
+  const [favourite = ""] = args.candidates;
+  deps.snapshots.note(pool_key, favourite, 1);
+  const reply = await untilReclaimed(() => run(deps.store, script, keys, args)).finally(() =>
+    deps.snapshots.note(pool_key, favourite, -1),
+  );
+  if (reply.kind === "granted" && !reply.replayed) deps.snapshots.note(pool_key, reply.credential, 1);
+  return reply;
+}
+
+/** Repeats a call that took back expired leases and may find more. */
+async function untilReclaimed(call: () => Promise<Reply>): Promise<Reply> {
   for (let round = 0; round < RECLAIM_ROUNDS; round++) {
-    const reply = await run(deps.store, script, keys, args);
-    if (reply.kind === "granted" && !reply.replayed) deps.snapshots.note(pool_key, reply.credential, 1);
+    const reply = await call();
     if (reply.kind !== "reclaim_due") return reply;
   }
-  return { kind: "no_capacity", due_in_ms: 0, reasons: { reclaim_due: 1 }, seq: snapshot?.seq ?? 0 };
+  return { kind: "no_capacity", due_in_ms: 0, reasons: { reclaim_due: 1 }, seq: 0 };
 }
 
 /** A pool that refuses is asked once more when what we knew of it was out of date: that repairs drift. */
 export async function askPool(deps: Deps, ask: Ask, pool: string, snapshot: Snapshot): Promise<Reply> {
   const reply = await askScript(deps, ask, pool, snapshot);
-  if (reply.kind !== "no_capacity") return reply;
+  if (reply.kind !== "no_capacity" || reply.reasons.reclaim_due) return reply;
   if (reply.seq === snapshot.seq && deps.snapshots.isFresh(snapshot)) return reply;
   const now = await deps.snapshots.refresh(deps, ask.provider, pool);
   return now ? askScript(deps, ask, pool, now) : reply;

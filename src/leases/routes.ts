@@ -155,7 +155,10 @@ export const leases = router()
     });
     if (reply.kind === "absent") await requireCell(c.var.deps);
     metrics.count("qm_leases_total", { result: reply.kind === "released" ? "released" : "late" });
-    if (reply.kind === "released") return c.json({ released: true as const }, 200);
+    if (reply.kind === "released") {
+      c.var.deps.snapshots.note(keys.pool(where.provider, where.pool).pool_key, key_id, -1);
+      return c.json({ released: true as const }, 200);
+    }
     const reason = reply.kind === "absent" ? "unknown" : reply.reason;
     return c.json({ released: false as const, reason }, 200);
   });

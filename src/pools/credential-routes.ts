@@ -17,12 +17,10 @@ const path = "/api/admin/credentials";
 
 /** Several at once, in a JSON body or as NDJSON, one a line. */
 export const batchOf = (what: string) =>
-  z
-    .strictObject({ credentials: z.array(z.unknown()).min(1).max(1000) })
-    .meta({
-      id: `${what}s`,
-      description: `Each is a ${what} and is answered by itself. As NDJSON: one a line.`,
-    });
+  z.strictObject({ credentials: z.array(z.unknown()).min(1).max(1000) }).meta({
+    id: `${what}s`,
+    description: `Each is a ${what} and is answered by itself. As NDJSON: one a line.`,
+  });
 
 const create = createRoute({
   ...admin,
