@@ -7,10 +7,17 @@ export interface Api {
   metricsKey: string;
 }
 
+/** Marks the requests of the start, whose log lines would only bury the ready line. */
+export const START_REQUEST = "local-stack-start";
+
 async function post({ url, adminKey }: Api, path: string, body: object) {
   const response = await fetch(`${url}/api/admin${path}`, {
     method: "POST",
-    headers: { authorization: `Bearer ${adminKey}`, "content-type": "application/json" },
+    headers: {
+      authorization: `Bearer ${adminKey}`,
+      "content-type": "application/json",
+      "x-request-id": START_REQUEST,
+    },
     body: JSON.stringify(body),
   });
   return { status: response.status, text: await response.text() };

@@ -1,7 +1,7 @@
 // The local stack: redis, its REST double, Postgres behind its HTTP double, the demo upstream, the Worker.
 import { randomBytes } from "node:crypto";
 import { join, resolve } from "node:path";
-import { type Api, linesToTry, loadDemo, makeCell } from "./demo.ts";
+import { type Api, linesToTry, loadDemo, makeCell, START_REQUEST } from "./demo.ts";
 import { type DataDir, openDataDir } from "./lock.ts";
 import { type NeonDouble, startNeon } from "./neon/server.ts";
 import { checkPorts, type Environment, type StackOptions } from "./options.ts";
@@ -85,7 +85,9 @@ async function start(
       dataDir: data.path,
       environment: variables,
       signal,
-      log,
+      log: (line) => {
+        if (!line.includes(START_REQUEST) || line.includes("ERROR")) log(line);
+      },
       onSpawn: (pid) => data.addChild(pid),
     }),
   );
