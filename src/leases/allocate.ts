@@ -55,17 +55,29 @@ function refusalOf(refusals: readonly Reply[]): Refusal | undefined {
   return refusals.length > 0 ? { kind: "breaker_open", due_in_ms } : undefined;
 }
 
-/** Asks the pools in order; undefined when none of them serves the model. */
+/** A pool as last seen; one that does not serve the model is looked at again, unless that was just done. */
+async function look(deps: Deps, { provider, model }: Ask, pool: string): Promise<Snapshot | undefined> {
+  const known = await deps.snapshots.get(deps, provider, pool);
+  if (!known || serves(known, model) || deps.snapshots.isFresh(known)) return known;
+  return deps.snapshots.refresh(deps, provider, pool);
+}
+
+/** Whether a refusal is for want of capacity: one without any candidate says that nothing serves the model any more. */
+const isFull = (reply: Reply) => reply.kind !== "no_capacity" || Object.keys(reply.reasons).length > 0;
+
+/** Asks the pools in order; undefined when none of them serves the model, or the asked one is gone. */
 async function inPools(deps: Deps, ask: Ask, pools: readonly string[]): Promise<Lease | Refusal | undefined> {
   const refusals: Reply[] = [];
   for (const pool of pools) {
-    const snapshot = await deps.snapshots.get(deps, ask.provider, pool);
+    const snapshot = await look(deps, ask, pool);
     const serving = snapshot && serves(snapshot, ask.model);
     if (!snapshot || !(serving || ask.op_id)) continue; // an op_id may have its lease all the same
     const reply = await fromPool(deps, ask, pool, snapshot);
     if (reply.kind === "granted" || reply.kind === "lease_lost" || reply.kind === "conflict") return reply;
-    if (reply.kind === "absent") await requireCell(deps);
-    else if (serving) refusals.push(reply);
+    if (reply.kind === "absent") {
+      await requireCell(deps);
+      if (pool === ask.pool) return undefined;
+    } else if (serving && isFull(reply)) refusals.push(reply);
   }
   return refusalOf(refusals);
 }
@@ -83,7 +95,7 @@ async function inPoolsOrWhy(deps: Deps, ask: Ask): Promise<Lease | Refusal> {
   const answer = await inPools(deps, ask, pools);
   if (answer) return answer;
   const now = await Promise.all(pools.map((pool) => deps.snapshots.refresh(deps, ask.provider, pool)));
-  const found = now.some((snapshot) => snapshot && serves(snapshot, ask.model));
+  const found = now[0] && now.some((snapshot) => snapshot && serves(snapshot, ask.model));
   return (found ? await inPools(deps, ask, pools) : undefined) ?? explainNothing(deps, ask);
 }
 
