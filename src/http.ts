@@ -34,8 +34,8 @@ export const fieldErrors = (issues: readonly Issue[], where: string) =>
     .slice(0, 20)
     .map(({ field, message }) => ({ field: (field || where).slice(0, 200), message }));
 
-function invalid(c: Context, issues: readonly Issue[], where: string) {
-  const errors = fieldErrors(issues, where);
+function invalid(c: Context, issues: readonly Issue[], target: string) {
+  const errors = fieldErrors(issues, target === "json" ? "body" : target);
   const detail = errors.map(({ field, message }) => `${field}: ${message}`).join("; ");
   return fail(c, "invalid_request", detail.slice(0, 2000), { errors });
 }
@@ -134,9 +134,7 @@ export const onError: ErrorHandler<App> = (error, c) => {
     return fail(c, "store_unavailable", detail, { maybe_applied, retry_after_seconds: RETRY_SECONDS });
   }
   if (error instanceof HTTPException && error.status === 400) {
-    return fail(c, "invalid_request", "the body is not JSON", {
-      errors: [{ field: "body", message: "not JSON" }],
-    });
+    return fail(c, "invalid_request", "body: not JSON", { errors: [{ field: "body", message: "not JSON" }] });
   }
   if (error instanceof HTTPException && error.status === 415) {
     return fail(c, "unsupported_media_type", "the content type must be application/json", {});
