@@ -58,6 +58,9 @@ const variables = z.object({
 
 export type Settings = z.output<typeof variables>;
 
+/** Their names. */
+export const VARIABLES = Object.keys(variables.shape);
+
 function isTimeZone(zone: string) {
   try {
     new Intl.DateTimeFormat("en", { timeZone: zone });

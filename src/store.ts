@@ -38,6 +38,11 @@ function outageOf(error: unknown, changes: boolean): Error {
   if (error.message.startsWith("Unable to parse")) return new StoreUnavailable("garbled", changes);
   if (error.name !== "UpstashError") return new StoreUnavailable("unreachable", changes);
   const [said = ""] = error.message.split(", command was:");
+  return refusalOf(said, changes);
+}
+
+/** What Redis itself said of one command. */
+function refusalOf(said: string, changes: boolean): Error {
   if (said.startsWith("NOSCRIPT")) return new NoScript();
   if (/user_script|(running|compiling) script|^WRONGTYPE/i.test(said))
     return new ScriptFault(said.slice(0, 200));
@@ -59,6 +64,12 @@ export class Deadline {
   signal = () => AbortSignal.timeout(Math.max(1, Math.min(this.timeout_ms, this.ends_at_ms - Date.now())));
 }
 
+/** Keys and arguments of one run of a script, in the script's order. */
+export interface Call {
+  readonly keys: string[];
+  readonly args: string[];
+}
+
 /** A command of a pipeline of plain reads. */
 export type Read = (pipeline: ReturnType<Redis["pipeline"]>) => unknown;
 
@@ -78,6 +89,16 @@ export class Store implements Evaluator {
 
   eval = (source: string, keys: string[], args: string[], changes: boolean) =>
     this.send(changes, () => this.redis.eval(source, keys, args));
+
+  /** One script with several sets of keys and arguments in one round trip; an answer each, or what became of it. */
+  async evalshaMany(sha: string, calls: readonly Call[], changes: boolean): Promise<unknown[]> {
+    const answers = await this.send(changes, () => {
+      const pipeline = this.redis.pipeline();
+      for (const { keys, args } of calls) pipeline.evalsha(sha, keys, args);
+      return pipeline.exec({ keepErrors: true });
+    });
+    return answers.map(({ result, error }) => (error ? refusalOf(error, changes) : result));
+  }
 
   /** Plain reads in one round trip; every answer as Redis gave it: text, lists of text, or null. */
   read(...reads: Read[]): Promise<unknown[]> {

@@ -7,7 +7,8 @@ import { id } from "../ids.ts";
 import { remove } from "../scripts/pool/remove.ts";
 import { run } from "../scripts/run.ts";
 import { putMany } from "./batch.ts";
-import { patchCredential, putCredential } from "./credentials.ts";
+import { patchCredential } from "./change.ts";
+import { putCredentials } from "./credentials.ts";
 import { listCredentials } from "./list.ts";
 import * as schema from "./schema.ts";
 import { readCredentials } from "./view.ts";
@@ -94,7 +95,8 @@ export const credentials = router()
     const given = c.req.valid("json");
     await requireCell(c.var.deps);
     if ("credentials" in given) return c.json({ results: await putMany(c.var.deps, given.credentials) }, 200);
-    const result = await putCredential(c.var.deps, given);
+    const [result] = await putCredentials(c.var.deps, [given]);
+    if (!result || result instanceof Error) throw result;
     if (typeof result === "string") {
       return c.json({ key_id: given.key_id, result }, result === "created" ? 201 : 200);
     }

@@ -1,26 +1,13 @@
 // Writing credentials: seal, then one script.
 import type { Deps } from "../deps.ts";
 import { homeOf } from "../keys.ts";
-import { patch } from "../scripts/pool/patch.ts";
+import type { ReplyOf } from "../scripts/define.ts";
 import { put } from "../scripts/pool/put.ts";
-import { run } from "../scripts/run.ts";
+import { type Input, runMany } from "../scripts/run.ts";
 import { secretFingerprint } from "../sealing.ts";
-import {
-  type CredentialConfig,
-  type CredentialPatch,
-  credentialConfig,
-  type NewCredential,
-  type PutResult,
-  secrets,
-} from "./schema.ts";
+import { type CredentialConfig, credentialConfig, type NewCredential } from "./schema.ts";
 import { defaultsOf, healthOf, limitsOf } from "./settings.ts";
-import { baseUrlFault, hostOf } from "./upstream-url.ts";
-
-export interface CredentialName {
-  readonly provider: string;
-  readonly pool: string;
-  readonly key_id: string;
-}
+import { baseUrlFault } from "./upstream-url.ts";
 
 /** Why a change is refused: a field that is not valid, or a state that it contradicts. */
 export interface Refused {
@@ -29,39 +16,44 @@ export interface Refused {
   readonly message: string;
 }
 
-const invalid = (field: string, message: string): Refused => ({ code: "invalid_request", field, message });
-const conflict = (field: string, message: string): Refused => ({ code: "policy_conflict", field, message });
+export const invalid = (field: string, message: string): Refused => ({
+  code: "invalid_request",
+  field,
+  message,
+});
+export const conflict = (field: string, message: string): Refused => ({
+  code: "policy_conflict",
+  field,
+  message,
+});
 
-const taken = (what: "key_id" | "secret", provider: string, pool: string) =>
+export const taken = (what: "key_id" | "secret", provider: string, pool: string) =>
   conflict(what, `it is in pool ${pool} of ${provider} already`);
 
 /** The end of an access token as a number, for the script; undefined where there is none. */
-const tokenEnd = (secret: Record<string, unknown>) =>
+export const tokenEnd = (secret: Record<string, unknown>) =>
   typeof secret.expires_at === "string" ? Date.parse(secret.expires_at) : undefined;
 
 /** Fields in a fixed order, so that the same configuration is the same text. */
-const configText = (config: CredentialConfig) => JSON.stringify(credentialConfig.parse(config));
+export const configText = (config: CredentialConfig) => JSON.stringify(credentialConfig.parse(config));
 
-const keysOf = (deps: Deps, { provider, pool }: { provider: string; pool: string }) => {
+export const keysOf = (deps: Deps, { provider, pool }: { provider: string; pool: string }) => {
   const { leases_key: _, ...keys } = deps.keys.pool(provider, pool);
   return { ...keys, provider_key: deps.keys.provider(provider) };
 };
 
-/** Creates a credential or brings it up to date; what is refused changes nothing. Throws StoreUnavailable. */
-export async function putCredential(
+/** The input of the script that creates a credential or brings it up to date, or why there is none. */
+async function preparePut(
   deps: Deps,
   given: NewCredential,
-): Promise<PutResult["result"] | Refused> {
+): Promise<Input<PutKey, typeof put.args> | Refused> {
   const { key_id, provider, pool, secret, max_concurrent_uses, status = "available", ...rest } = given;
   const fault = urlFault(deps, given.base_url);
   if (fault) return fault;
   const settings = defaultsOf(pool);
-  const keys = keysOf(deps, given);
-  const reply = await run(
-    deps.store,
-    put,
-    { ...keys, index_key: deps.keys.index("pools") },
-    {
+  return {
+    keys: { ...keysOf(deps, given), index_key: deps.keys.index("pools") },
+    args: {
       home: homeOf(provider, pool),
       pool_name: pool,
       credential_id: key_id,
@@ -73,11 +65,21 @@ export async function putCredential(
       limits: limitsOf(settings),
       health: healthOf(settings),
     },
-  );
+  };
+}
+
+type PutKey = (typeof put.keys)[number];
+type Put = "created" | "updated" | "unchanged";
+
+function putResultOf(
+  deps: Deps,
+  { provider, pool }: NewCredential,
+  reply: ReplyOf<typeof put.replies>,
+): Put | Refused {
   switch (reply.kind) {
     case "created":
     case "updated":
-      deps.snapshots.forget(keys.pool_key);
+      deps.snapshots.forget(deps.keys.pool(provider, pool).pool_key);
       return reply.kind;
     case "unchanged":
       return reply.kind;
@@ -88,59 +90,24 @@ export async function putCredential(
   }
 }
 
-function urlFault(deps: Deps, base_url: string | null | undefined): Refused | undefined {
+/** Creates credentials or brings them up to date in one round trip; each is answered, and what is refused changes nothing. */
+export async function putCredentials(
+  deps: Deps,
+  given: readonly NewCredential[],
+): Promise<(Put | Refused | Error)[]> {
+  const prepared = await Promise.all(given.map((one) => preparePut(deps, one)));
+  const inputs = prepared.filter((one) => "args" in one);
+  const replies = inputs.length > 0 ? await runMany(deps.store, put, inputs) : [];
+  return prepared.map((one, i) => {
+    if (!("args" in one)) return one;
+    const reply = replies.shift();
+    const credential = given[i];
+    if (!reply || !credential) throw new Error("a reply is missing");
+    return reply instanceof Error ? reply : putResultOf(deps, credential, reply);
+  });
+}
+
+export function urlFault(deps: Deps, base_url: string | null | undefined): Refused | undefined {
   const fault = base_url ? baseUrlFault(base_url, deps.settings.ALLOW_PRIVATE_UPSTREAMS) : undefined;
   return fault === undefined ? undefined : invalid("base_url", fault);
-}
-
-/** The configuration after a change, or why it may not be made. A secret must not follow its credential to another host. */
-function patched(before: CredentialConfig, change: CredentialPatch): CredentialConfig | Refused {
-  const { secret, base_url, models, weight } = change;
-  if (base_url !== undefined && !secret && hostOf(base_url) !== hostOf(before.base_url)) {
-    return invalid("secret", "another host of base_url needs the secret again");
-  }
-  const parsed = secret && secrets[before.kind].safeParse(secret);
-  if (parsed && !parsed.success) return invalid("secret", `it is not one of kind ${before.kind}`);
-  return {
-    kind: before.kind,
-    models: models ?? before.models,
-    base_url: base_url === undefined ? before.base_url : (base_url ?? undefined),
-    weight: weight ?? before.weight,
-    token_expires_at_ms: secret ? tokenEnd(secret) : before.token_expires_at_ms,
-  };
-}
-
-const PATCH_ATTEMPTS = 5;
-
-/** Changes a part of a credential, by compare-and-set. undefined: there is no such credential. Throws StoreUnavailable. */
-export async function patchCredential(
-  deps: Deps,
-  { provider, pool, key_id }: CredentialName,
-  change: CredentialPatch,
-): Promise<"patched" | Refused | undefined> {
-  const fault = urlFault(deps, change.base_url);
-  if (fault) return fault;
-  const keys = keysOf(deps, { provider, pool });
-  const { secret } = change;
-  const sealed = secret ? await deps.sealing.seal(secret, [provider, pool, key_id]) : "";
-  for (let attempt = 0; attempt < PATCH_ATTEMPTS; attempt++) {
-    const [before] = await deps.store.read((p) => p.hget(keys.config_key, key_id));
-    if (typeof before !== "string") return undefined;
-    const config = patched(credentialConfig.parse(JSON.parse(before)), change);
-    if ("code" in config) return config;
-    const reply = await run(deps.store, patch, keys, {
-      pool_name: pool,
-      credential_id: key_id,
-      config_before: before,
-      config: configText(config),
-      capacity: change.max_concurrent_uses ?? "",
-      fingerprint: secret ? secretFingerprint(secret) : "",
-      sealed,
-    });
-    if (reply.kind === "elsewhere") return taken(reply.what, provider, reply.pool);
-    if (reply.kind === "not_found" || reply.kind === "absent") return undefined;
-    deps.snapshots.forget(keys.pool_key);
-    if (reply.kind === "patched") return "patched";
-  }
-  return conflict("credential", "others are changing it at the same time: send it again");
 }

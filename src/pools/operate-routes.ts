@@ -3,9 +3,9 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { requireCell } from "../cell/meta.ts";
 import { COMMON, fail, problems } from "../errors.ts";
 import { body, json, ndjson, router } from "../http.ts";
-import { markMany } from "./batch.ts";
+import { markedAs, markMany } from "./batch.ts";
 import { batchOf, NO_SUCH } from "./credential-routes.ts";
-import { listLeases, type Mark, markCredential, revokeLeases } from "./operate.ts";
+import { listLeases, markCredentials, revokeLeases } from "./operate.ts";
 import * as schema from "./schema.ts";
 
 const admin = { tags: ["credentials"], security: [{ admin: [] }] };
@@ -79,8 +79,6 @@ const revoke = createRoute({
   },
 });
 
-const DONE = { available: "enabled", disabled: "disabled" } as const;
-
 export const operations = router()
   .openapi(enableMany, async (c) =>
     c.json({ results: await markMany(c.var.deps, c.req.valid("json").credentials, "available") }, 200),
@@ -90,14 +88,16 @@ export const operations = router()
   )
   .openapi(enable, async (c) => {
     const name = c.req.valid("param");
-    const reply = await markCredential(c.var.deps, name, "available");
+    const [reply] = await markCredentials(c.var.deps, [name], "available");
+    if (reply instanceof Error) throw reply;
     if (reply) return c.json(markedAs(name.key_id, "available", reply), 200);
     await requireCell(c.var.deps);
     return fail(c, "not_found", NO_SUCH, {});
   })
   .openapi(disable, async (c) => {
     const name = c.req.valid("param");
-    const reply = await markCredential(c.var.deps, name, "disabled");
+    const [reply] = await markCredentials(c.var.deps, [name], "disabled");
+    if (reply instanceof Error) throw reply;
     if (reply) return c.json(markedAs(name.key_id, "disabled", reply), 200);
     await requireCell(c.var.deps);
     return fail(c, "not_found", NO_SUCH, {});
@@ -114,12 +114,3 @@ export const operations = router()
     await requireCell(c.var.deps);
     return fail(c, "not_found", NO_SUCH, {});
   });
-
-function markedAs(
-  key_id: string,
-  status: Mark,
-  reply: { changed: boolean; leases_going_on: number },
-): schema.MarkResult {
-  const { changed, leases_going_on } = reply;
-  return { key_id, result: changed ? DONE[status] : "unchanged", leases_going_on };
-}

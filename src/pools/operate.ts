@@ -3,21 +3,25 @@ import { z } from "zod";
 import type { Deps } from "../deps.ts";
 import { mark } from "../scripts/pool/mark.ts";
 import { revoke } from "../scripts/pool/revoke.ts";
-import { run } from "../scripts/run.ts";
+import { run, runMany } from "../scripts/run.ts";
 import { iso } from "../units.ts";
-import type { CredentialName } from "./credentials.ts";
-import type { LeaseOfCredential } from "./schema.ts";
+import type { CredentialName, LeaseOfCredential } from "./schema.ts";
 import { readLease, readState } from "./state.ts";
 
 export type Mark = "available" | "disabled";
 
-/** undefined: there is no such credential. Throws StoreUnavailable. */
-export async function markCredential(deps: Deps, { provider, pool, key_id }: CredentialName, status: Mark) {
-  const { pool_key } = deps.keys.pool(provider, pool);
-  const reply = await run(deps.store, mark, { pool_key }, { credential_id: key_id, status });
-  deps.snapshots.forget(pool_key);
-  if (reply.kind !== "marked") return undefined;
-  return { leases_going_on: reply.in_flight, changed: reply.changed };
+/** Marks credentials in one round trip. An answer each: how many leases go on, or undefined where there is none such. */
+export async function markCredentials(deps: Deps, names: readonly CredentialName[], status: Mark) {
+  const inputs = names.map(({ provider, pool, key_id }) => ({
+    keys: { pool_key: deps.keys.pool(provider, pool).pool_key },
+    args: { credential_id: key_id, status },
+  }));
+  const replies = await runMany(deps.store, mark, inputs);
+  for (const { keys } of inputs) deps.snapshots.forget(keys.pool_key);
+  return replies.map((reply) => {
+    if (reply instanceof Error) return reply;
+    return reply.kind === "marked" ? { leases_going_on: reply.in_flight, changed: reply.changed } : undefined;
+  });
 }
 
 /** How many leases it ended; undefined: there is no such credential. Throws StoreUnavailable. */

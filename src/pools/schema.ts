@@ -77,6 +77,7 @@ export type CredentialPatch = z.output<typeof credentialPatch>;
 export const credentialPath = z.object({ provider: id, pool: id, key_id: id });
 
 export const credentialName = z.strictObject({ provider: id, pool: id.default("default"), key_id: id });
+export type CredentialName = z.output<typeof credentialName>;
 
 /** What is stored of a credential beside its secret and its state. */
 export const credentialConfig = z.object({

@@ -1,6 +1,6 @@
 // The one place that evaluates a script: EVALSHA, on NOSCRIPT one EVAL, then a checked reply.
 import { z } from "zod";
-import { NoScript } from "../store.ts";
+import { type Call, NoScript, type Store } from "../store.ts";
 import type { Dialect, ReplyOf, Script } from "./define.ts";
 
 /** What a script runs on: the Store of a request, or a direct connection in a test or a benchmark. */
@@ -26,22 +26,51 @@ function parseReply<R extends Record<string, Shape>>(name: string, replies: R, r
   return { kind, ...Object.fromEntries(named) };
 }
 
+/** What a script is run with: its keys and arguments by name. */
+export interface Input<K extends string, A extends Shape> {
+  readonly keys: Record<K, string>;
+  readonly args: { readonly [P in keyof A]: z.input<A[P]> };
+}
+
+const callOf = <K extends string, A extends Shape, R extends Record<string, Shape>>(
+  script: Script<K, A, R>,
+  { keys, args }: Input<K, A>,
+): Call => ({
+  keys: script.keys.map((name) => keys[name]),
+  args: Object.entries(script.args).map(([name, type]) => String(type.parse(args[name]))),
+});
+
 /** Runs a script once. Throws StoreUnavailable when Redis does not answer, ScriptFault when the script fails. */
 export async function run<K extends string, A extends Shape, R extends Record<string, Shape>>(
   store: Evaluator,
   script: Script<K, A, R>,
-  keys: Record<K, string>,
-  args: { [P in keyof A]: z.input<A[P]> },
+  keys: Input<K, A>["keys"],
+  args: Input<K, A>["args"],
 ): Promise<ReplyOf<R>> {
   const { source, sha } = script.text[store.dialect];
-  const keyList = script.keys.map((name) => keys[name]);
-  const argList = Object.entries(script.args).map(([name, type]) => String(type.parse(args[name])));
+  const call = callOf(script, { keys, args });
   let raw: unknown;
   try {
-    raw = await store.evalsha(sha, keyList, argList, script.changes);
+    raw = await store.evalsha(sha, call.keys, call.args, script.changes);
   } catch (error) {
     if (!(error instanceof NoScript)) throw error;
-    raw = await store.eval(source, keyList, argList, script.changes);
+    raw = await store.eval(source, call.keys, call.args, script.changes);
   }
   return parseReply(script.name, script.replies, raw);
+}
+
+/** Runs a script with several inputs in one round trip: a reply each, or the error that it met. */
+export async function runMany<K extends string, A extends Shape, R extends Record<string, Shape>>(
+  store: Store,
+  script: Script<K, A, R>,
+  inputs: readonly Input<K, A>[],
+): Promise<(ReplyOf<R> | Error)[]> {
+  const { source, sha } = script.text[store.dialect];
+  const calls = inputs.map((input) => callOf(script, input));
+  const answers = await store.evalshaMany(sha, calls, script.changes);
+  for (const [i, call] of calls.entries()) {
+    if (answers[i] instanceof NoScript)
+      answers[i] = await store.eval(source, call.keys, call.args, script.changes);
+  }
+  return answers.map((raw) => (raw instanceof Error ? raw : parseReply(script.name, script.replies, raw)));
 }
