@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import type { Benchmark, Report } from "./lib/benchmark.ts";
 import "./lib/lua-as-text.ts";
-import { render } from "./lib/table.ts";
+import { render, type Table } from "./lib/table.ts";
 
 const benchmarks: Record<string, { about: string; load: () => Promise<Benchmark> }> = {
   leases: {
@@ -52,7 +52,13 @@ function readArgs() {
 }
 
 /** What was measured, on what. */
-function save(file: string, name: string, quick: boolean, { redis, tables, broken }: Report) {
+function save(
+  file: string,
+  name: string,
+  quick: boolean,
+  tables: readonly Table[],
+  { redis, broken }: Report,
+) {
   const machine = { cpus: availableParallelism(), node: process.version, redis };
   const taken_at = new Date().toISOString();
   writeFileSync(
@@ -75,9 +81,19 @@ async function main(): Promise<number> {
   process.once("SIGINT", stop).once("SIGTERM", stop);
   try {
     const { run } = await benchmark.load();
-    const report = await run({ quick, runs, cleanup, progress: (text) => console.error(`bench: ${text}`) });
-    for (const table of report.tables) process.stdout.write(`\n${render(table)}`);
-    if (json) save(json, name, quick, report);
+    const tables: Table[] = [];
+    const show = (table: Table) => {
+      tables.push(table);
+      process.stdout.write(`\n${render(table)}`);
+    };
+    const report = await run({
+      quick,
+      runs,
+      cleanup,
+      show,
+      progress: (text) => console.error(`bench: ${text}`),
+    });
+    if (json) save(json, name, quick, tables, report);
     for (const bound of report.broken) console.error(`bench: ${bound}`);
     return report.broken.length > 0 ? 1 : 0;
   } finally {

@@ -1,5 +1,6 @@
 // Redis commands inside each script, path by path: users pay for each, so each path has a bound.
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Options } from "../lib/benchmark.ts";
 import { type Database, evaluatorOn, spentIn } from "../lib/redis.ts";
 import type { Table } from "../lib/table.ts";
 import { PATHS } from "./paths.ts";
@@ -7,7 +8,8 @@ import { poolOf } from "./pool.ts";
 
 const CALLS = ["evalsha", "eval"];
 
-export async function commands({ main }: Database): Promise<{ table: Table; broken: string[] }> {
+/** Resolves with the bounds that are broken. */
+export async function commands({ main }: Database, { show }: Options): Promise<string[]> {
   const store = evaluatorOn(main);
   const rows: Table["rows"][number][] = [];
   const broken: string[] = [];
@@ -33,11 +35,11 @@ export async function commands({ main }: Database): Promise<{ table: Table; brok
       names.join(" "),
     ]);
   }
-  const table = {
+  show({
     title: "Commands inside each script",
     columns: ["verb", "path", "commands", "bound", "", "which"],
     rows,
     notes: ["counted by Redis (INFO commandstats); the EVALSHA itself comes on top"],
-  };
-  return { table, broken };
+  });
+  return broken;
 }

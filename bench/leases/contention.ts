@@ -14,9 +14,11 @@ const UNITS = 32;
 const CALLERS = [64, 1_000];
 const SQL_CONNECTIONS = 64;
 const HOLD_MS = 2;
-const BACKOFF_MS = { first: 2, most: 256 };
+/** A refused caller waits at random up to so long for each caller there is: some 2,000 tries a second, however many. */
+const BACKOFF_MS = 1;
 
 interface Outcome {
+  readonly answers_per_s: number;
   readonly leases_per_s: number;
   /** Grants while all units were in use already; a lower bound, since a unit counts only while its holder works. */
   readonly oversold: number;
@@ -34,6 +36,7 @@ class Log {
   readonly waits_ms: number[] = [];
   in_use = 0;
   most_in_use = 0;
+  answers = 0;
   leases = 0;
   oversold = 0;
   gave_up = 0;
@@ -46,7 +49,9 @@ class Log {
     const began = performance.now();
     try {
       const answer = await call;
-      this.waits_ms.push(performance.now() - began);
+      const now = performance.now();
+      this.waits_ms.push(now - began);
+      if (now < this.ends_ms) this.answers++;
       return answer;
     } catch (error) {
       if (!(error instanceof GaveUp)) throw error;
@@ -69,27 +74,22 @@ async function hold(way: Way, caller: number, unit: Unit, log: Log) {
   });
 }
 
-/** Takes, holds, gives back, until the time is over; a refused caller waits longer each time, at random. */
-async function callAgainAndAgain(way: Way, caller: number, log: Log) {
-  let backoff_ms = BACKOFF_MS.first;
+/** Takes, holds, gives back, until the time is over. */
+async function callAgainAndAgain(way: Way, caller: number, callers: number, log: Log) {
   while (performance.now() < log.ends_ms) {
     const unit = await log.timed(way.take(caller));
     if (unit === "gave up") continue;
-    if (unit !== undefined) {
-      await hold(way, caller, unit, log);
-      backoff_ms = BACKOFF_MS.first;
-    } else {
-      await sleep(Math.random() * backoff_ms);
-      backoff_ms = Math.min(2 * backoff_ms, BACKOFF_MS.most);
-    }
+    if (unit === undefined) await sleep(Math.random() * BACKOFF_MS * callers);
+    else await hold(way, caller, unit, log);
   }
 }
 
 async function contend(way: Way, callers: number, for_ms: number): Promise<Outcome> {
   await way.prepare(UNITS);
   const log = new Log(performance.now() + for_ms);
-  await Promise.all(Array.from({ length: callers }, (_, n) => callAgainAndAgain(way, n, log)));
+  await Promise.all(Array.from({ length: callers }, (_, n) => callAgainAndAgain(way, n, callers, log)));
   return {
+    answers_per_s: (log.answers / for_ms) * 1000,
     leases_per_s: (log.leases / for_ms) * 1000,
     oversold: log.oversold,
     most_in_use: log.most_in_use,
@@ -128,6 +128,7 @@ function tableOf(
       Math.max(...column(outcomes[i], "most_in_use")),
       middle("left"),
       middle("gave_up"),
+      middle("answers_per_s"),
       middle("leases_per_s"),
       ratioOf(column(outcomes[i], "leases_per_s"), ours),
       middle("p50_ms"),
@@ -142,6 +143,7 @@ function tableOf(
       "most in use",
       "left over",
       "gave up",
+      "answers/s",
       "leases/s",
       "x a lease",
       "p50, ms",
@@ -152,12 +154,10 @@ function tableOf(
   };
 }
 
-export async function contention(
-  db: Database,
-  { quick, runs, cleanup, progress }: Options,
-): Promise<Table[]> {
+export async function contention(db: Database, options: Options) {
+  const { quick, runs, cleanup, progress, show } = options;
   const rounds = Math.min(runs, quick ? 1 : 3);
-  const for_ms = quick ? 600 : 2_000;
+  const for_ms = quick ? 600 : 1_500;
   const connections = await connectionsOf(db);
   const sql = await startPostgres(cleanup, SQL_CONNECTIONS);
   const ways = [
@@ -169,22 +169,20 @@ export async function contention(
     lease(connections),
   ];
   const notes = [
-    `each caller takes a unit, holds it up to ${HOLD_MS} ms, gives it back; a refused one waits at random up to ${BACKOFF_MS.first} ms, twice as long each time, ${BACKOFF_MS.most} ms at most`,
+    `each caller takes a unit, holds it up to ${HOLD_MS} ms, gives it back; a refused one waits at random up to ${BACKOFF_MS} ms for each caller there is`,
     "oversold: grants beyond the units, counted in the callers' process. Left over: what the way believes is in use at the end",
-    `gave up: no answer within ${GIVE_UP_MS} ms. p50, p99: of one answered take. Medians of ${rounds} interleaved rounds of ${for_ms} ms`,
+    `gave up: no answer within ${GIVE_UP_MS} ms. Answers: grants and refusals. p50, p99: of one answered take. Medians of ${rounds} interleaved rounds of ${for_ms} ms`,
     "each caller has its own connection to Redis, and all run in one process on the machine of the servers",
     sql
       ? `PostgreSQL has a pool of ${SQL_CONNECTIONS} connections, and synchronous_commit = off: its commits do not wait for the disk`
       : "PostgreSQL is not installed here (Debian: apt-get install postgresql), so a row lock is not measured",
   ];
-  const tables: Table[] = [];
   for (const callers of CALLERS) {
     const outcomes = await inRounds(
       rounds,
       ways.map((way) => (round) => contend(way, callers, round > 0 ? for_ms : for_ms / 4)),
       (round) => progress(`${callers} callers, round ${round} of ${rounds}`),
     );
-    tables.push(tableOf(callers, ways, outcomes, callers === CALLERS.at(-1) ? notes : []));
+    show(tableOf(callers, ways, outcomes, callers === CALLERS.at(-1) ? notes : []));
   }
-  return tables;
 }

@@ -8,7 +8,6 @@ import { release } from "../../src/scripts/lease/release.ts";
 import { run } from "../../src/scripts/run.ts";
 import type { Options } from "../lib/benchmark.ts";
 import { type Database, evaluatorOn } from "../lib/redis.ts";
-import type { Table } from "../lib/table.ts";
 import { inRounds, median, ratioOf } from "../lib/timing.ts";
 import { idsOf, newLeaseId, poolOf } from "./pool.ts";
 import { leases, type Sample, type Subject, sample, WIDTH } from "./sample.ts";
@@ -52,7 +51,7 @@ function semaphoreSubject({ main }: Database): Subject {
   };
 }
 
-export async function cost(db: Database, { quick, runs, progress }: Options): Promise<Table> {
+export async function cost(db: Database, { quick, runs, progress, show }: Options) {
   const count = quick ? 500 : 2_000;
   const subjects = [
     noopSubject(db),
@@ -79,7 +78,7 @@ export async function cost(db: Database, { quick, runs, progress }: Options): Pr
       median(column(mine, "pairs_per_s")),
     ];
   });
-  return {
+  show({
     title: "What a lease costs",
     columns: ["", "take, µs", "give back, µs", "both, µs", "x no-op", "x semaphore", "pairs/s"],
     rows,
@@ -88,5 +87,5 @@ export async function cost(db: Database, { quick, runs, progress }: Options): Pr
       `pairs/s: ${WIDTH} calls under way on one connection, the client's own time included`,
       "the semaphore is one key: no health, no record, no fence, no secret, and the client's clock",
     ],
-  };
+  });
 }

@@ -30,7 +30,7 @@ function tableOf(
   return { title, columns: ["", "allocate, µs", "release, µs", "both, µs", "x the first", ""], rows, notes };
 }
 
-export async function growth(db: Database, { quick, runs, progress }: Options): Promise<Table[]> {
+export async function growth(db: Database, { quick, runs, progress, show }: Options) {
   const sizes = quick ? QUICK : ALL;
   const count = quick ? 300 : 1_000;
   const measured = (subjects: readonly Subject[], what: string) =>
@@ -46,6 +46,11 @@ export async function growth(db: Database, { quick, runs, progress }: Options): 
     bySize.push(await leases(db, size.toLocaleString("en-US"), size));
   }
   const ofSize = await measured(bySize, "credentials");
+  show(
+    tableOf("Server time by credentials in the pool", bySize, ofSize, [
+      `the call names 32 of them, or all when there are fewer; flat: within ${FLAT} times the first row`,
+    ]),
+  );
 
   const byLive: Subject[] = [];
   for (const live of sizes.live) {
@@ -53,13 +58,9 @@ export async function growth(db: Database, { quick, runs, progress }: Options): 
     byLive.push(await leases(db, live.toLocaleString("en-US"), 32, live));
   }
   const ofLive = await measured(byLive, "live leases");
-
-  return [
-    tableOf("Server time by credentials in the pool", bySize, ofSize, [
-      "the call names 32 of them, or all when there are fewer",
-    ]),
+  show(
     tableOf("Server time by live leases in the pool", byLive, ofLive, [
-      `flat: within ${FLAT} times the first row; ${runs} interleaved rounds of ${count} pairs`,
+      `both tables: ${runs} interleaved rounds of ${count} pairs`,
     ]),
-  ];
+  );
 }

@@ -10,14 +10,11 @@ import { memory } from "./memory.ts";
 
 export async function run(options: Options): Promise<Report> {
   const db = await startDatabase(options.cleanup);
-  const { table, broken } = await commands(db);
-  const tables = [
-    table,
-    await cost(db, options),
-    await list(db, options),
-    ...(await growth(db, options)),
-    ...(await contention(db, options)),
-    await memory(db, options), // the last: it empties the database
-  ];
-  return { redis: db.version, tables, broken };
+  const broken = await commands(db, options);
+  await cost(db, options);
+  await list(db, options);
+  await growth(db, options);
+  await contention(db, options);
+  await memory(db, options); // the last: it empties the database
+  return { redis: db.version, broken };
 }

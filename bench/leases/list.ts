@@ -2,7 +2,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Options } from "../lib/benchmark.ts";
 import { type Database, evaluatorOn, spentIn } from "../lib/redis.ts";
-import type { Table } from "../lib/table.ts";
 import { inParallel, inRounds, median, ratioOf } from "../lib/timing.ts";
 import { granted, idsOf, newLeaseId, type Pool, poolOf } from "./pool.ts";
 import { SENT, WIDTH } from "./sample.ts";
@@ -60,7 +59,7 @@ async function prepared(db: Database, { full }: Case): Promise<Pool> {
   return pool;
 }
 
-export async function list(db: Database, { quick, runs, progress }: Options): Promise<Table> {
+export async function list(db: Database, { quick, runs, progress, show }: Options) {
   const count = quick ? 200 : 1_000;
   const cases: (() => Promise<number>)[] = [];
   for (const one of CASES) {
@@ -73,10 +72,10 @@ export async function list(db: Database, { quick, runs, progress }: Options): Pr
     median(samples[i] ?? []),
     ratioOf(samples[i] ?? [], samples[0] ?? []),
   ]);
-  return {
+  show({
     title: "Server time of an allocate by what it finds",
     columns: ["", "µs", "x the first"],
     rows,
     notes: [`${runs} interleaved rounds of ${count} calls`],
-  };
+  });
 }

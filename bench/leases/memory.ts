@@ -1,14 +1,13 @@
 // What a credential and a lease take of the database's memory.
 import type { Options } from "../lib/benchmark.ts";
 import { type Database, evaluatorOn, infoOf } from "../lib/redis.ts";
-import type { Table } from "../lib/table.ts";
 import { inParallel } from "../lib/timing.ts";
 import { granted, idsOf, newLeaseId, poolOf } from "./pool.ts";
 
 const WIDTH = 16; // buffers of calls under way count as memory too
 
-export async function memory({ main }: Database, { quick, progress }: Options): Promise<Table> {
-  const count = quick ? 2_000 : 10_000;
+export async function memory({ main }: Database, { quick, progress, show }: Options) {
+  const count = quick ? 2_000 : 5_000;
   progress(`memory of ${count} credentials and leases`);
   await main.flushall("SYNC");
   const pool = poolOf(evaluatorOn(main), "memory");
@@ -25,7 +24,7 @@ export async function memory({ main }: Database, { quick, progress }: Options): 
   const filled = await bytesAfter((i) => pool.put(ids[i] ?? "", 1));
   const live = await bytesAfter((i) => granted(pool, leases[i] ?? "", [ids[i] ?? ""]));
   const ended = await bytesAfter((i) => pool.release(leases[i] ?? "", ids[i] ?? ""));
-  return {
+  show({
     title: "Memory of Redis",
     columns: ["", "bytes each"],
     rows: [
@@ -36,5 +35,5 @@ export async function memory({ main }: Database, { quick, progress }: Options): 
     notes: [
       `used_memory of ${count.toLocaleString("en-US")} of each; ids of 22 and 28 characters, a secret of 120, a configuration of some 130`,
     ],
-  };
+  });
 }

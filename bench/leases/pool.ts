@@ -102,7 +102,10 @@ export function poolOf(store: Evaluator, cell: string) {
     reported,
     put: putOne,
     fill: (ids: readonly string[], capacity: number) =>
-      inParallel(ids.length, 64, (i) => putOne(ids[i] ?? "", capacity)),
+      inParallel(ids.length, 64, async (i) => {
+        const { kind } = await putOne(ids[i] ?? "", capacity);
+        if (kind !== "created" && kind !== "updated") throw new Error(`a credential was not added: ${kind}`);
+      }),
     remove: (credential_id: string) =>
       run(store, remove, { pool_key, config_key, secrets_key, provider_key }, { pool_name, credential_id }),
     allocate: (...how: Parameters<typeof asked>) => {

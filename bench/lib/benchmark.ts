@@ -7,12 +7,13 @@ export interface Options {
   /** What was started is ended by it, also on Ctrl-C. */
   readonly cleanup: AsyncDisposableStack;
   readonly progress: (text: string) => void;
+  /** Each table as soon as it is there. */
+  readonly show: (table: Table) => void;
 }
 
 export interface Report {
   /** The version of the database. */
   readonly redis: string;
-  readonly tables: readonly Table[];
   /** The bounds that do not hold, in words. */
   readonly broken: readonly string[];
 }

@@ -1,7 +1,6 @@
 // Ways that keep one counter in Redis, from no protection at all to a script. None of them knows who holds a unit, so
 // none can take back the unit of a caller that died.
 import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Redis } from "ioredis";
 import { patiently, type Way } from "./way.ts";
 
@@ -71,9 +70,7 @@ export const lock = (connections: Connections) => {
   const locked = async <T>(redis: Redis, work: () => Promise<T>): Promise<T> => {
     const owner = randomUUID();
     await patiently(async () => {
-      if (await redis.set(LOCK, owner, "PX", LOCK_MS, "NX")) return "ours";
-      await sleep(1 + Math.random() * 4);
-      return "again";
+      return (await redis.set(LOCK, owner, "PX", LOCK_MS, "NX")) ? "ours" : "again";
     });
     try {
       return await work();
