@@ -1,8 +1,8 @@
 // What an isolate believes of a pool: states at most SNAPSHOT_STALE_MS old and the configuration that goes with them.
 // It may be out of date, because the script checks again; it only says in which order to ask.
 import { z } from "zod";
-import type { Deps } from "../deps.ts";
 import type { Settings } from "../env.ts";
+import type { Keys } from "../keys.ts";
 import type { Store } from "../store.ts";
 import { type CredentialConfig, credentialConfig } from "./schema.ts";
 import { defaultsOf, type PoolSettings, readSettings } from "./settings.ts";
@@ -92,6 +92,18 @@ async function load(store: Store, place: Place, before?: Snapshot): Promise<Snap
   };
 }
 
+/** What reading a pool takes. */
+interface Reader {
+  readonly store: Store;
+  readonly keys: Keys;
+}
+
+/** What refreshing one after the reply takes as well. */
+interface BackgroundReader extends Reader {
+  backgroundStore(): Store;
+  background(work: Promise<unknown>): void;
+}
+
 export class Snapshots {
   private readonly byPool = new Map<string, Snapshot>();
   private readonly refreshing = new Map<string, number>();
@@ -103,7 +115,7 @@ export class Snapshots {
   }
 
   /** The pool as last seen, at once when it is known; a missing or a stale one is waited for. */
-  async get(deps: Deps, provider: string, pool: string): Promise<Snapshot | undefined> {
+  async get(deps: BackgroundReader, provider: string, pool: string): Promise<Snapshot | undefined> {
     const { pool_key } = deps.keys.pool(provider, pool);
     const known = this.byPool.get(pool_key);
     const age_ms = known ? Date.now() - known.loaded_at_ms : Number.POSITIVE_INFINITY;
@@ -117,7 +129,7 @@ export class Snapshots {
 
   /** Reads it again now, for a caller who found that it was out of date. */
   async refresh(
-    { store, keys }: Pick<Deps, "store" | "keys">,
+    { store, keys }: Reader,
     provider: string,
     pool: string,
   ): Promise<Snapshot | undefined> {
