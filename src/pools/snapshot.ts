@@ -128,11 +128,7 @@ export class Snapshots {
   }
 
   /** Reads it again now, for a caller who found that it was out of date. */
-  async refresh(
-    { store, keys }: Reader,
-    provider: string,
-    pool: string,
-  ): Promise<Snapshot | undefined> {
+  async refresh({ store, keys }: Reader, provider: string, pool: string): Promise<Snapshot | undefined> {
     const place = { pool, ...keys.pool(provider, pool) };
     const snapshot = await load(store, place, this.byPool.get(place.pool_key));
     this.byPool.delete(place.pool_key);
