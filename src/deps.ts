@@ -10,9 +10,12 @@ import { Snapshots } from "./pools/snapshot.ts";
 import { Sealing } from "./sealing.ts";
 import { Deadline, Store } from "./store.ts";
 
+/** What a request was about, for its log line: ids only. */
+export type Ids = Partial<Record<"provider" | "pool" | "key_id" | "lease_id" | "holder", string>>;
+
 export interface App {
   Bindings: Env;
-  Variables: RequestIdVariables & { deps: Deps; code?: Code };
+  Variables: RequestIdVariables & { deps: Deps; code?: Code; ids?: Ids };
 }
 
 /** Lives as long as the isolate: settings, imported keys, snapshots, counters. */

@@ -119,6 +119,7 @@ export const observed = createMiddleware<App>(async (c, next) => {
     status,
     code,
     ms,
+    ...c.var.ids,
   });
 });
 

@@ -26,6 +26,7 @@ const PAGE = `<!doctype html>
 const INIT = `SwaggerUIBundle({ url: "/openapi.json", dom_id: "#api", deepLinking: true, validatorUrl: null });\n`;
 
 const headers = secureHeaders({
+  xFrameOptions: "DENY",
   contentSecurityPolicy: {
     defaultSrc: ["'none'"],
     scriptSrc: ["'self'"],

@@ -94,6 +94,8 @@ export const leases = router()
     switch (answer.kind) {
       case "granted": {
         const view = viewOf(answer, asked);
+        const { provider, pool, key_id, lease_id } = view;
+        c.set("ids", { provider, pool, key_id, lease_id, ...(asked.holder ? { holder: asked.holder } : {}) });
         const result = answer.grant.replayed ? "replayed" : view.fallback ? "fallback" : "granted";
         metrics.count("qm_leases_total", { result });
         return c.json(view, 200, { "cache-control": "no-store" });
@@ -125,6 +127,7 @@ export const leases = router()
   .openapi(renewLease, async (c) => {
     const { lease_id } = c.req.valid("param");
     const { key_id, lease_seconds, ...where } = c.req.valid("json");
+    c.set("ids", { ...where, key_id, lease_id });
     const { store, keys, metrics } = c.var.deps;
     const reply = await run(store, renew, keysOfLease(keys, lease_id, where), {
       lease_id,
@@ -144,6 +147,7 @@ export const leases = router()
   .openapi(releaseLease, async (c) => {
     const { lease_id } = c.req.valid("param");
     const { key_id, outcome, ...where } = c.req.valid("json");
+    c.set("ids", { ...where, key_id, lease_id });
     const { store, keys, settings, metrics } = c.var.deps;
     const reply = await run(store, release, keysOfLease(keys, lease_id, where), {
       lease_id,
