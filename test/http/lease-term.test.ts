@@ -6,7 +6,8 @@ import { poolOf } from "../support/pool.ts";
 import { keys } from "../support/redis.ts";
 import { INTERNAL_KEY, inFlight, many, units, useWorker, verbsOf } from "../support/worker.ts";
 
-const worker = useWorker();
+/** Snapshots stay fresh for the whole file, so that counts of commands hold no refresh. */
+const worker = useWorker({ SNAPSHOT_FRESH_MS: "600000" });
 const { add, allocate, lease, renew, release } = verbsOf(worker);
 const { redis } = worker;
 

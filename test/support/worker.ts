@@ -1,4 +1,7 @@
 // The production bundle in workerd, on a redis-server and an Upstash double of a test file's own.
+import { once } from "node:events";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { createTestHarness } from "wrangler";
 import { poolStateOf, stateOf } from "./pool.ts";
@@ -33,23 +36,33 @@ export interface Answer {
   readonly body: any;
 }
 
+function answerOf(status: number, headers: Headers, text: string): Answer {
+  const json = headers.get("content-type")?.includes("json");
+  return { status, headers, body: json ? JSON.parse(text) : text };
+}
+
+async function unfinished(url: string, headers: Vars, chunks: readonly string[]): Promise<Answer> {
+  const request = httpRequest(url, { method: "POST", headers });
+  request.flushHeaders();
+  for (const chunk of chunks) request.write(chunk);
+  const [reply] = (await once(request, "response")) as [IncomingMessage];
+  const answer = answerOf(reply.statusCode ?? 0, new Headers(reply.headers as Vars), await text(reply));
+  request.destroy();
+  return answer;
+}
+
 /** The Worker with its Redis; a cell is made before each test, and `reset` forgets what an isolate remembers. */
 export function useWorker(vars: Vars = {}) {
   const redis = useRedis();
   let server: ReturnType<typeof createTestHarness>;
+  let url: URL;
 
   const call = async (method: string, path: string, headers: Vars, body?: unknown): Promise<Answer> => {
-    const text = typeof body === "string" || body === undefined ? body : JSON.stringify(body);
+    const sent = typeof body === "string" || body === undefined ? body : JSON.stringify(body);
     const type: Vars = body === undefined ? {} : { "content-type": "application/json" };
-    const init = { method, headers: { ...type, ...headers }, ...(text === undefined ? {} : { body: text }) };
-    const response = await server.fetch(path, init);
-    const said = await response.text();
-    const json = response.headers.get("content-type")?.includes("json");
-    return {
-      status: response.status,
-      headers: new Headers([...response.headers]),
-      body: json ? JSON.parse(said) : said,
-    };
+    const init = { method, headers: { ...type, ...headers }, ...(sent === undefined ? {} : { body: sent }) };
+    const reply = await server.fetch(path, init);
+    return answerOf(reply.status, new Headers([...reply.headers]), await reply.text());
   };
   const options = (more: Vars = {}) => ({
     workers: [
@@ -63,6 +76,9 @@ export function useWorker(vars: Vars = {}) {
   const worker = {
     redis,
     call,
+    /** A POST whose body never ends: what is answered before it is read. */
+    unfinished: (path: string, headers: Vars, chunks: readonly string[] = []) =>
+      unfinished(new URL(path, url).href, { "content-type": "application/json", ...headers }, chunks),
     internal: (path: string, body: unknown) =>
       call("POST", `/api/internal${path}`, { "x-internal-key": INTERNAL_KEY }, body),
     admin: (method: string, path: string, body?: unknown, headers: Vars = {}) =>
@@ -74,7 +90,7 @@ export function useWorker(vars: Vars = {}) {
   };
   beforeAll(async () => {
     server = createTestHarness(options());
-    await server.listen();
+    ({ url } = await server.listen());
   });
   beforeEach(async () => {
     await worker.admin("POST", "/cell");
@@ -101,7 +117,7 @@ interface Held {
   readonly pool: string;
   readonly provider: string;
 }
-type More = Record<string, unknown>;
+export type More = Record<string, unknown>;
 
 /** The verbs as callers send them, with defaults for what a test does not care about. */
 export function verbsOf({ internal, admin }: Pick<ReturnType<typeof useWorker>, "internal" | "admin">) {
