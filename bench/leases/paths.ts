@@ -109,5 +109,9 @@ export const PATHS: readonly Path[] = [
     pool.put(a, 1, { fingerprint: "another" }),
   ),
   path("put", "nothing new", undefined, "unchanged", add(one), (pool) => pool.put(a, 1)),
+  path("patch", "another capacity", undefined, "patched", add(one), (pool) => pool.patch(a, 2)),
+  path("mark", "disabled", undefined, "marked", add(one), (pool) => pool.mark(a)),
+  path("revoke", "revoked", undefined, "revoked", taken(one), (pool) => pool.revoke(a)),
+  path("configure", "configured", undefined, "configured", add(one), (pool) => pool.configure()),
   path("remove", "removed", undefined, "removed", add(one), (pool) => pool.remove(a)),
 ];

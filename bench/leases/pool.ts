@@ -1,13 +1,17 @@
 // One pool under measurement: its verbs on a direct connection, each a call of the production script.
 import { mint } from "../../src/ids.ts";
 import { homeOf, keysOf } from "../../src/keys.ts";
-import { DEFAULTS, healthOf, limitsOf } from "../../src/pools/settings.ts";
+import { defaultsOf, healthOf, limitsOf } from "../../src/pools/settings.ts";
 import { allocate } from "../../src/scripts/lease/allocate.ts";
 import { release } from "../../src/scripts/lease/release.ts";
 import { renew } from "../../src/scripts/lease/renew.ts";
 import { undo } from "../../src/scripts/lease/undo.ts";
+import { configure } from "../../src/scripts/pool/configure.ts";
+import { mark } from "../../src/scripts/pool/mark.ts";
+import { patch } from "../../src/scripts/pool/patch.ts";
 import { put } from "../../src/scripts/pool/put.ts";
 import { remove } from "../../src/scripts/pool/remove.ts";
+import { revoke } from "../../src/scripts/pool/revoke.ts";
 import { type Evaluator, run } from "../../src/scripts/run.ts";
 import { inParallel } from "../lib/timing.ts";
 
@@ -39,6 +43,8 @@ export function poolOf(store: Evaluator, cell: string) {
   const { pool_key, config_key, secrets_key, leases_key } = keys.pool(provider, pool_name);
   const provider_key = keys.provider(provider);
   const home = homeOf(provider, pool_name);
+  const settings = defaultsOf(pool_name);
+  const [limits, health] = [limitsOf(settings), healthOf(settings)];
   const keysOfLease = (lease_id: string) => ({ pool_key, leases_key, lease_key: keys.lease(lease_id) });
 
   const putOne = (
@@ -59,8 +65,8 @@ export function poolOf(store: Evaluator, cell: string) {
         config: CONFIG,
         fingerprint: `print-of-${credential_id}`,
         sealed: SEALED,
-        limits: limitsOf(DEFAULTS),
-        health: healthOf(DEFAULTS),
+        limits,
+        health,
         ...more,
       },
     );
@@ -106,6 +112,30 @@ export function poolOf(store: Evaluator, cell: string) {
         const { kind } = await putOne(ids[i] ?? "", capacity);
         if (kind !== "created" && kind !== "updated") throw new Error(`a credential was not added: ${kind}`);
       }),
+    patch: (credential_id: string, capacity: number) =>
+      run(
+        store,
+        patch,
+        { pool_key, config_key, secrets_key, provider_key },
+        {
+          pool_name,
+          credential_id,
+          config_before: CONFIG,
+          config: CONFIG,
+          capacity,
+          fingerprint: "",
+          sealed: "",
+        },
+      ),
+    mark: (credential_id: string) => run(store, mark, { pool_key }, { credential_id, status: "disabled" }),
+    revoke: (credential_id: string) => run(store, revoke, { pool_key }, { credential_id }),
+    configure: () =>
+      run(
+        store,
+        configure,
+        { pool_key, config_key },
+        { settings_before: "", settings: JSON.stringify(settings), limits, health },
+      ),
     remove: (credential_id: string) =>
       run(store, remove, { pool_key, config_key, secrets_key, provider_key }, { pool_name, credential_id }),
     allocate: (...how: Parameters<typeof asked>) => {
