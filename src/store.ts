@@ -41,9 +41,12 @@ function outageOf(error: unknown, changes: boolean): Error {
   return refusalOf(said, changes);
 }
 
+const WRONG_DIALECT = "this database refuses Upstash's key locking: set REDIS_DIALECT to redis";
+
 /** What Redis itself said of one command. */
 function refusalOf(said: string, changes: boolean): Error {
   if (said.startsWith("NOSCRIPT")) return new NoScript();
+  if (said.includes("script shebang")) return new StoreUnavailable("dialect", false, WRONG_DIALECT);
   if (/user_script|(running|compiling) script|^WRONGTYPE/i.test(said))
     return new ScriptFault(said.slice(0, 200));
   return new StoreUnavailable("refused", changes && !NOT_EXECUTED.test(said));
