@@ -1,8 +1,7 @@
 // Pages over all credentials, in order of provider, pool and key_id.
 import { z } from "zod";
 import type { Deps } from "../deps.ts";
-
-import { poolsOf } from "./names.ts";
+import { compare, poolsOf } from "./names.ts";
 import type { CredentialView } from "./schema.ts";
 import { readCredentials } from "./view.ts";
 
@@ -38,13 +37,6 @@ export async function listCredentials(deps: Deps, page: Page) {
   const more = wanted.length > POOLS_A_PAGE && last;
   return { credentials, next_cursor: more ? `${last.provider}/${last.pool}/~` : null };
 }
-
-const compare = (a: readonly string[], b: readonly string[]) => {
-  for (const [i, part] of a.entries()) {
-    if (part !== b[i]) return part < (b[i] ?? "") ? -1 : 1;
-  }
-  return 0;
-};
 
 async function idsOf(deps: Deps, provider: string, pool: string): Promise<string[]> {
   const [fields] = await deps.store.read((p) => p.hkeys(deps.keys.pool(provider, pool).config_key));

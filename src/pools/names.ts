@@ -9,10 +9,20 @@ export interface PoolName {
   readonly pool: string;
 }
 
-/** All pools, in order of name, by one plain read. Throws StoreUnavailable when there is none because the database is no cell. */
+/** Part by part, so that no separator decides the order. */
+export function compare(a: readonly string[], b: readonly string[]): number {
+  for (const [i, part] of a.entries()) {
+    if (part !== b[i]) return part < (b[i] ?? "") ? -1 : 1;
+  }
+  return 0;
+}
+
+/** All pools, in order of provider and pool. Throws StoreUnavailable when there are none because the database is no cell. */
 export async function poolsOf(deps: Deps): Promise<PoolName[]> {
   const [homes] = await deps.store.read((p) => p.hkeys(deps.keys.index("pools")));
   const names = z.array(z.string()).parse(homes ?? []);
   if (names.length === 0) await requireCell(deps);
-  return names.sort().map((home) => ({ provider: home.slice(0, home.indexOf(":")), pool: poolOfHome(home) }));
+  return names
+    .map((home) => ({ provider: home.slice(0, home.indexOf(":")), pool: poolOfHome(home) }))
+    .sort((a, b) => compare([a.provider, a.pool], [b.provider, b.pool]));
 }

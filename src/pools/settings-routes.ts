@@ -9,7 +9,7 @@ import { configure } from "../scripts/pool/configure.ts";
 import { run } from "../scripts/run.ts";
 import type { Read } from "../store.ts";
 import { isoOrNull } from "../units.ts";
-import { type PoolName, poolsOf } from "./names.ts";
+import { compare, type PoolName, poolsOf } from "./names.ts";
 import {
   healthOf,
   limitsOf,
@@ -146,7 +146,8 @@ export const settings = router()
   .openapi(list, async (c) => {
     const { provider, limit, cursor = "" } = c.req.valid("query");
     const names = (await poolsOf(c.var.deps)).filter(
-      (one) => (!provider || one.provider === provider) && `${one.provider}/${one.pool}` > cursor,
+      (one) =>
+        (!provider || one.provider === provider) && compare([one.provider, one.pool], cursor.split("/")) > 0,
     );
     const here = names.slice(0, limit);
     const last = names.length > limit ? here.at(-1) : undefined;
