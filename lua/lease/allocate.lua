@@ -28,11 +28,11 @@ local function granted(lease, expires_at_ms, secret, replayed)
   return reply("granted", lease.credential, lease.fence, expires_at_ms, expires_in_ms, lease.max_expires_at_ms, secret, replayed)
 end
 
--- The same lease again, while it is held; nothing of a plan is kept.
-local function replay(lease)
+-- The same lease again, while it is held; of the plan only what it has read is used.
+local function replay(lease, plan)
   if lease.fingerprint ~= fingerprint then return reply("conflict") end
   if lease.home ~= home then return reply("elsewhere", lease.home) end
-  local credential = decode_credential(redis.call("HGET", pool_key, lease.credential))
+  local credential = decode_credential(state_of(plan, lease.credential) or redis.call("HGET", pool_key, lease.credential))
   local expires_at_ms = redis.call("ZSCORE", leases_key, member_of(lease, lease_id))
   local reason = standing(lease, credential, expires_at_ms, now)
   if reason ~= "held" then return reply("lease_lost", reason) end
@@ -52,7 +52,7 @@ if kind == "granted" then
 end
 
 local before = decode_lease(redis.call("GET", lease_key))
-if before then return replay(before) end
+if before then return replay(before, plan) end
 local due_in_ms, reasons = refusal_of(plan, leases_key, kind)
 write_pool(plan, pool_key, leases_key)
 if kind == "reclaim_due" then return reply("reclaim_due") end

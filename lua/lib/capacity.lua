@@ -43,10 +43,24 @@ end
 local function read_states(plan, pool_key, fields, from, to)
   local head = #fields
   for i = from, to do fields[#fields + 1] = plan.candidates[i] end
-  if #fields == 0 then return end
   local read = redis.call("HMGET", pool_key, unpack(fields))
-  for i = from, to do plan.states[i] = read[head + 1 + i - from] end
+  for i = from, to do plan.states[i] = plan.changed[plan.candidates[i]] or read[head + 1 + i - from] end
   return read
+end
+
+-- The first that is free; the states behind the first read are read only when none of the first is.
+local function find_free(plan, pool_key)
+  local found = first_free(plan, 1)
+  if found or #plan.states == #plan.candidates then return found end
+  read_states(plan, pool_key, {}, FIRST + 1, #plan.candidates)
+  return first_free(plan, FIRST + 1)
+end
+
+-- The state of a candidate that was read already, or nil.
+local function state_of(plan, credential)
+  for i, id in ipairs(plan.candidates) do
+    if id == credential then return plan.states[i] end
+  end
 end
 
 local function plan_open(pool_key, ask, now)
@@ -68,20 +82,14 @@ end
 local function plan_allocate(pool_key, leases_key, ask, now)
   local plan = plan_open(pool_key, ask, now)
   if not plan then return nil, "absent" end
-  local candidates, blocked, found = plan.candidates, pool_blocks(plan), nil
-  if not blocked then
-    found = first_free(plan, 1)
-    if not found and #candidates > FIRST then
-      read_states(plan, pool_key, {}, FIRST + 1, #candidates)
-      found = first_free(plan, FIRST + 1)
-    end
-  end
+  local blocked = pool_blocks(plan)
+  local found = not blocked and find_free(plan, pool_key)
   if not found and plan_reclaim(plan, pool_key, leases_key) then
     blocked = pool_blocks(plan)
-    if not blocked then found = first_free(plan, 1) end
+    found = not blocked and find_free(plan, pool_key)
   end
   if found then
-    plan.credential = candidates[found]
+    plan.credential = plan.candidates[found]
     plan.changed[plan.credential] = with_unit_taken(plan.states[found], now)
     return plan, "granted"
   end

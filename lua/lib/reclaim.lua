@@ -29,6 +29,6 @@ local function plan_reclaim(plan, pool_key, leases_key)
     if units > 0 then plan.changed[ids[i]] = with_units_back(state, units) end
     plan.pool.in_flight, plan.pool.reclaimed = plan.pool.in_flight - units, plan.pool.reclaimed + units
   end
-  for i, id in ipairs(plan.candidates) do plan.states[i] = plan.changed[id] or plan.states[i] end
+  for i, state in ipairs(plan.states) do plan.states[i] = plan.changed[plan.candidates[i]] or state end
   return true
 end

@@ -20,6 +20,7 @@ local _, uses = secret_use(fingerprint and redis.call("HGET", provider_key, "fp:
 
 pool.seq, pool.members = pool.seq + 1, pool.members - 1
 pool.capacity, pool.in_flight = pool.capacity - credential.capacity, pool.in_flight - credential.in_flight
+pool.revoked = pool.revoked + credential.in_flight
 redis.call("HSET", pool_key, "@pool", encode_pool(pool))
 redis.call("HDEL", pool_key, id)
 redis.call("HDEL", config_key, id)
