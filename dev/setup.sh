@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs what is missing on this machine: the npm packages (with Node 24 among them) and a redis-server.
+# Installs what is missing on this machine: the npm packages (with Node 24 among them) and a redis-server; with the argument
+# `tests` a Chromium too, where apt-get can bring one.
 set -eu
 cd "$(dirname "$0")/.."
 exec 1>&2 # what the program after it prints stays alone on stdout
@@ -45,14 +46,26 @@ can_apt() {
   [ "$(id -u)" = 0 ] || sudo -n true 2>/dev/null
 }
 
-apt_install() {
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=120 \
-    install --no-install-recommends --yes redis-server </dev/null
+apt_get() { as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=120 "$@" </dev/null; }
+apt_install() { apt_get install --no-install-recommends --yes "$1"; }
+
+# Installs one package; an old package list is renewed first.
+install_by_apt() {
+  say "installing $1 with apt-get ..."
+  log=$(mktemp)
+  apt_install "$1" >"$log" 2>&1 || {
+    apt_get update >>"$log" 2>&1 || true
+    apt_install "$1" >>"$log" 2>&1 || {
+      tail -n 20 "$log"
+      rm -f "$log"
+      return 1
+    }
+  }
+  rm -f "$log"
 }
 
 # The package starts and enables a service. We want the program only, so a policy forbids the start.
-install_by_apt() {
-  say "installing redis-server with apt-get ..."
+install_redis_by_apt() {
   policy=/usr/sbin/policy-rc.d
   if [ ! -e $policy ]; then
     trap 'as_root rm -f $policy' EXIT
@@ -60,16 +73,8 @@ install_by_apt() {
     printf '#!/bin/sh\nexit 101\n' | as_root tee $policy >/dev/null
     as_root chmod +x $policy
   fi
-  log=$(mktemp)
-  apt_install >"$log" 2>&1 || {
-    say "apt-get update ..."
-    as_root apt-get -qq -o DPkg::Lock::Timeout=120 update >>"$log" 2>&1 || true
-    apt_install >>"$log" 2>&1 || {
-      tail -n 20 "$log"
-      fail "apt-get could not install redis-server: install redis-server or valkey-server yourself"
-    }
-  }
-  rm -f "$log"
+  install_by_apt redis-server ||
+    fail "apt-get could not install redis-server: install redis-server or valkey-server yourself"
   if command -v systemctl >/dev/null; then
     as_root systemctl disable redis-server >/dev/null 2>&1 || true
     as_root systemctl stop redis-server >/dev/null 2>&1 || true
@@ -82,7 +87,7 @@ has_redis() { command -v redis-server >/dev/null || command -v valkey-server >/d
 
 install_redis() {
   if can_apt; then
-    install_by_apt
+    install_redis_by_apt
   elif command -v brew >/dev/null; then
     say "installing redis with brew ..."
     HOMEBREW_NO_AUTO_UPDATE=1 brew install --quiet redis
@@ -95,3 +100,11 @@ cmp -s package-lock.json $installed || install_packages
 check_node
 cp package-lock.json $installed
 has_redis || install_redis
+
+has_chromium() {
+  command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null
+}
+
+if [ "${1:-}" = tests ] && ! has_chromium; then
+  { can_apt && install_by_apt chromium; } || say "no Chromium: the tests of pages are skipped"
+fi

@@ -85,6 +85,8 @@ export function useWorker(vars: Vars = {}) {
       call(method, `/api/admin${path}`, { authorization: `Bearer ${ADMIN_KEY}`, ...headers }, body),
     /** The same Worker with other variables: a deploy. */
     deploy: (more: Vars) => server.update(options(more)),
+    /** Where a browser finds it. */
+    url: async () => (await server.listen()).url.origin,
     logs: () => server.getLogs(),
     clearLogs: () => server.clearLogs(),
   };
