@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
+import { stripVTControlCharacters } from "node:util";
 import type { Environment } from "./options.ts";
 import { endGroup } from "./processes.ts";
 
@@ -16,8 +17,6 @@ const QUIET = {
   CLOUDFLARE_CF_FETCH_ENABLED: "false",
   WRANGLER_SEND_METRICS: "false",
   WRANGLER_HIDE_BANNER: "true",
-  NO_COLOR: "1",
-  FORCE_COLOR: "0",
 };
 
 export interface WorkerOptions {
@@ -56,7 +55,8 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
     ended = true;
   });
   for (const input of [child.stdout, child.stderr]) {
-    createInterface({ input }).on("line", (line) => {
+    createInterface({ input }).on("line", (coloured) => {
+      const line = stripVTControlCharacters(coloured);
       // wrangler starts workerd again, but its proxy then answers nothing.
       if (line.includes(RUNTIME_CRASHED)) over(line);
       // What it says while it starts is worth reading only if it does not start.
