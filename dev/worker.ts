@@ -16,6 +16,7 @@ const RUNTIME_CRASHED = "The Workers runtime crashed";
 const QUIET = {
   CLOUDFLARE_CF_FETCH_ENABLED: "false",
   WRANGLER_SEND_METRICS: "false",
+  WRANGLER_WRITE_LOGS: "false",
   WRANGLER_HIDE_BANNER: "true",
 };
 
@@ -87,8 +88,7 @@ function launch({ port, dataDir, environment }: WorkerOptions) {
     ...environment,
     ...QUIET,
     PATH: `${bin}:${environment.PATH ?? ""}`,
-    WRANGLER_LOG_PATH: join(dataDir, "wrangler"),
-    WRANGLER_REGISTRY_PATH: join(dataDir, "wrangler", "registry"),
+    WRANGLER_REGISTRY_PATH: join(dataDir, "wrangler"),
   };
   return spawn(
     process.execPath,
