@@ -77,8 +77,11 @@ async function main(): Promise<number> {
   const benchmark = benchmarks[name];
   if (!benchmark) throw new UsageError(`there is no benchmark "${name}"`);
   const cleanup = new AsyncDisposableStack();
-  const stop = () => void cleanup.disposeAsync().finally(() => process.exit(130));
-  process.once("SIGINT", stop).once("SIGTERM", stop);
+  let stopping: Promise<void> | undefined;
+  const stop = () => {
+    stopping ??= cleanup.disposeAsync().finally(() => process.exit(130));
+  };
+  process.on("SIGINT", stop).on("SIGTERM", stop);
   try {
     const { run } = await benchmark.load();
     const tables: Table[] = [];
@@ -96,6 +99,9 @@ async function main(): Promise<number> {
     if (json) save(json, name, quick, tables, report);
     for (const bound of report.broken) console.error(`bench: ${bound}`);
     return report.broken.length > 0 ? 1 : 0;
+  } catch (error) {
+    await stopping; // what fails now fails because its servers are gone
+    throw error;
   } finally {
     await cleanup.disposeAsync();
   }

@@ -154,17 +154,29 @@ function tableOf(
   };
 }
 
+/** The ways that need PostgreSQL, and what to say of them: without one they are left out. */
+async function rowWays(cleanup: AsyncDisposableStack): Promise<{ ways: Way[]; note: string }> {
+  try {
+    const sql = await startPostgres(cleanup, SQL_CONNECTIONS);
+    const note = `PostgreSQL has ${SQL_CONNECTIONS} connections, and synchronous_commit = off: no commit waits for the disk`;
+    return { ways: [rowLock(sql), oneUpdate(sql)], note };
+  } catch (error) {
+    const [why] = error instanceof Error ? error.message.split("\n") : [String(error)];
+    return { ways: [], note: `no row lock was measured: ${why}` };
+  }
+}
+
 export async function contention(db: Database, options: Options) {
   const { quick, runs, cleanup, progress, show } = options;
   const rounds = Math.min(runs, quick ? 1 : 3);
   const for_ms = quick ? 600 : 1_500;
   const connections = await connectionsOf(db);
-  const sql = await startPostgres(cleanup, SQL_CONNECTIONS);
+  const rows = await rowWays(cleanup);
   const ways = [
     naive(connections),
     watch(connections),
     lock(connections),
-    ...(sql ? [rowLock(sql), oneUpdate(sql)] : []),
+    ...rows.ways,
     script(connections),
     lease(connections),
   ];
@@ -172,10 +184,9 @@ export async function contention(db: Database, options: Options) {
     `each caller takes a unit, holds it up to ${HOLD_MS} ms, gives it back; a refused one waits at random up to ${BACKOFF_MS} ms for each caller there is`,
     "oversold: grants beyond the units, counted in the callers' process. Left over: what the way believes is in use at the end",
     `gave up: no answer within ${GIVE_UP_MS} ms. Answers: grants and refusals. p50, p99: of one answered take. Medians of ${rounds} interleaved rounds of ${for_ms} ms`,
+    "all but the lease only count: they know no holder, and keep for ever the unit of a caller that died",
     "each caller has its own connection to Redis, and all run in one process on the machine of the servers",
-    sql
-      ? `PostgreSQL has a pool of ${SQL_CONNECTIONS} connections, and synchronous_commit = off: its commits do not wait for the disk`
-      : "PostgreSQL is not installed here (Debian: apt-get install postgresql), so a row lock is not measured",
+    rows.note,
   ];
   for (const callers of CALLERS) {
     const outcomes = await inRounds(

@@ -16,9 +16,9 @@ const FOLDERS = [
 ];
 const START_MS = 30_000;
 
-function findPrograms(): string | undefined {
+function findPrograms(): string {
   const folders = [...globSync(FOLDERS).sort().reverse(), ...(process.env.PATH ?? "").split(delimiter)];
-  return folders.find((folder) => {
+  const found = folders.find((folder) => {
     try {
       for (const program of ["initdb", "postgres"]) accessSync(join(folder, program), constants.X_OK);
       return true;
@@ -26,6 +26,8 @@ function findPrograms(): string | undefined {
       return false;
     }
   });
+  if (!found) throw new Error("PostgreSQL is not installed (Debian: apt-get install postgresql)");
+  return found;
 }
 
 /** PostgreSQL refuses to run as root. */
@@ -42,13 +44,9 @@ async function answers(sql: Sql): Promise<boolean> {
   );
 }
 
-/** Undefined where none is installed. `connections` is the size of the pool of connections. */
-export async function startPostgres(
-  cleanup: AsyncDisposableStack,
-  connections: number,
-): Promise<Sql | undefined> {
+/** Throws where none is installed or none starts. `connections` is the size of the pool of connections. */
+export async function startPostgres(cleanup: AsyncDisposableStack, connections: number): Promise<Sql> {
   const programs = findPrograms();
-  if (!programs) return undefined;
   const user = unprivileged();
   const folder = mkdtempSync(join(tmpdir(), "qm-bench-postgres-"));
   cleanup.defer(() => rmSync(folder, { recursive: true, force: true }));
@@ -83,7 +81,8 @@ export async function startPostgres(
   });
   cleanup.defer(() => sql.end({ timeout: 1 }));
   for (const began = Date.now(); !(await answers(sql)); await sleep(50)) {
-    if (child.exitCode !== null || Date.now() - began > START_MS) throw new Error("postgres does not start");
+    if (child.exitCode !== null || Date.now() - began > START_MS)
+      throw new Error("PostgreSQL does not start");
   }
   return sql;
 }
