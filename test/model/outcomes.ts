@@ -1,0 +1,89 @@
+// What the outcome of a call means, in the model: the table of outcomes, and the breaker.
+import type { OUTCOMES } from "../../src/scripts/lease/release.ts";
+import type { Credential, Lease, Model, Pool } from "./model.ts";
+
+type Outcome = (typeof OUTCOMES)[number] | "";
+
+const between = (least: number, value: number, most: number) => Math.max(least, Math.min(value, most));
+const endless = ({ status, until_ms }: Credential) => status !== "available" && until_ms === 0;
+
+/** A bench only ever moves out; 0 has no end. */
+export function bench(model: Model, credential: Credential, status: string, until_ms: number) {
+  if (endless(credential) || (until_ms > 0 && until_ms <= credential.until_ms)) return;
+  Object.assign(credential, { status, until_ms, benched_step: model.step });
+}
+
+function rate(credential: Credential, sample: number) {
+  const { success } = credential;
+  credential.success = success < 0 ? sample : Math.floor((success * 15 + sample) / 16 + 0.5);
+}
+
+function onError(model: Model, { settings }: Pool, credential: Credential, news: boolean, wait_ms?: number) {
+  const { errors_from, error_ms, error_max_ms, rate_limit_min_ms, rate_limit_max_ms } = settings.cooldowns;
+  rate(credential, 0);
+  if (news) credential.errors++;
+  const more = credential.errors - errors_from;
+  if (wait_ms !== undefined) {
+    const honoured_ms = between(rate_limit_min_ms, wait_ms, rate_limit_max_ms);
+    bench(model, credential, "cooling", model.now_ms + honoured_ms);
+  } else if (news && more >= 0) {
+    bench(model, credential, "cooling", model.now_ms + Math.min(error_ms * 2 ** more, error_max_ms));
+  }
+}
+
+function learn(
+  model: Model,
+  pool: Pool,
+  credential: Credential,
+  news: boolean,
+  outcome: Outcome,
+  wait_ms?: number,
+) {
+  const cooldowns = pool.settings.cooldowns;
+  const { rate_limit_min_ms, rate_limit_default_ms, rate_limit_max_ms } = cooldowns;
+  if (outcome === "success") {
+    rate(credential, 1000);
+    if (news) credential.errors = 0;
+  }
+  if (outcome === "upstream_error") onError(model, pool, credential, news, wait_ms);
+  if (outcome === "rate_limited") {
+    const limit_ms = between(rate_limit_min_ms, wait_ms ?? rate_limit_default_ms, rate_limit_max_ms);
+    credential.limited_at_ms = model.now_ms;
+    bench(model, credential, "rate_limited", model.now_ms + limit_ms);
+  }
+  if (outcome === "exhausted") {
+    bench(
+      model,
+      credential,
+      "exhausted",
+      model.now_ms + Math.max(wait_ms ?? 0, pool.settings.cooldowns.exhausted_ms),
+    );
+  }
+  if (outcome === "auth_failed") bench(model, credential, "auth_failed", 0);
+}
+
+function tellBreaker(model: Model, { breaker, settings }: Pool, lease: Lease, outcome: Outcome) {
+  const probe = model.isProbe(lease, breaker);
+  const open = breaker.open_until_ms > 0;
+  if ((outcome !== "success" && outcome !== "upstream_error") || (open && !probe)) return;
+  if (outcome === "success") {
+    Object.assign(breaker, { failures: 0, open_until_ms: 0, trips: 0 });
+    return;
+  }
+  breaker.failures++;
+  if (!probe && breaker.failures < settings.breaker.failures) return;
+  const open_ms = Math.min(settings.breaker.open_ms * 2 ** breaker.trips, settings.breaker.open_max_ms);
+  breaker.trips++;
+  breaker.open_until_ms = model.now_ms + open_ms;
+  breaker.opened_step = model.step;
+}
+
+/** The release of a held lease, with its outcome. */
+export function conclude(model: Model, lease: Lease, outcome: Outcome, wait_ms: number | "") {
+  const pool = model.pools[lease.pool];
+  const credential = pool.credentials.get(lease.credential);
+  if (!credential) throw new Error("a held lease has its credential");
+  const news = lease.granted_step > credential.benched_step;
+  learn(model, pool, credential, news, outcome, wait_ms === "" ? undefined : wait_ms);
+  tellBreaker(model, pool, lease, outcome);
+}
