@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, beforeEach } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { createTestHarness } from "wrangler";
 import { poolStateOf, stateOf } from "./pool.ts";
 import { keys, useRedis } from "./redis.ts";
@@ -158,3 +158,7 @@ export async function inFlight({ raw }: ReturnType<typeof useRedis>, provider = 
   };
 }
 export const units = (n: number) => ({ credentials: n, pool: n, leases: n });
+
+/** What goes on after a reply has nobody to wait for it: so many units in flight, soon. */
+export const settled = (redis: ReturnType<typeof useRedis>, n: number) =>
+  expect.poll(() => inFlight(redis), { timeout: 5000 }).toEqual(units(n));
