@@ -148,7 +148,8 @@ export function poolOf(store: Evaluator, cell: string) {
     },
     renew: (lease_id: string, credential_id: string) =>
       run(store, renew, keysOfLease(lease_id), { lease_id, home, credential_id, lease_ms: someTerm_ms() }),
-    undo: (lease_id: string) => run(store, undo, keysOfLease(lease_id), { lease_id, home, bench_it: false }),
+    undo: (lease_id: string) =>
+      run(store, undo, keysOfLease(lease_id), { lease_id, home, bench_it: false, spend_ms: 0 }),
   };
 }
 

@@ -3,15 +3,21 @@
 --
 -- pool_key   pool:<provider>:<pool>           lease_key   lease:<lease>
 -- leases_key pool:<provider>:<pool>:leases    home is `<provider>:<pool>`
+-- spend_ms is how long an id that is not known yet is spent: its grant may still be on its way, and must find nothing to
+-- claim. 0 leaves it free.
 --
 -- undone
--- not_held    reason    expired, released, revoked, mismatch, unknown: nothing was changed
+-- not_held    reason    expired, released, revoked, mismatch, unknown: no lease was changed
 local pool_key, leases_key, lease_key = KEYS[1], KEYS[2], KEYS[3]
 local lease_id, home, bench_it        = ARGV[1], ARGV[2], ARGV[3]
+local spend_ms                        = tonumber(ARGV[4])
 
 local now = now_ms()
 local lease = decode_lease(redis.call("GET", lease_key))
-if not lease then return reply("not_held", "unknown") end
+if not lease then
+  if spend_ms > 0 then redis.call("SET", lease_key, encode_lease(spent_lease(home, now)), "PXAT", now + spend_ms) end
+  return reply("not_held", "unknown")
+end
 if lease.home ~= home then return reply("not_held", "mismatch") end
 local id, member = lease.credential, member_of(lease, lease_id)
 local read = redis.call("HMGET", pool_key, "@pool", "@breaker", id)

@@ -20,6 +20,12 @@ local function encode_lease(l)
     l.granted_at_ms, l.fingerprint, l.holder)
 end
 
+-- The record of an id that was given up before it was granted: nobody's, and over.
+local function spent_lease(home, now)
+  return { home = home, credential = "-", fence = 0, max_expires_at_ms = now, state = "released", granted_at_ms = now,
+    fingerprint = "-", holder = "" }
+end
+
 local function member_of(lease, lease_id)
   return string.format("%s %.0f %s", lease.credential, lease.fence, lease_id)
 end

@@ -112,10 +112,19 @@ export async function allocate(deps: Deps, body: AllocateBody): Promise<Lease | 
   }
 }
 
-/** From whichever pool it came; the others answer that it is not theirs. */
+/** Redis has just failed, so it may not be back at once; together well under the 30 s that a Worker has after its reply. */
+const UNDO_AFTER_MS = [0, 500, 1000, 2000, 4000];
+
+/** From whichever pool it came; the others answer that it is not theirs. What is never given back ends with its term. */
 async function undoAnywhere(deps: Deps, ask: Ask) {
-  const store = deps.backgroundStore();
   const known = deps.snapshots.peek(deps.keys.pool(ask.provider, ask.pool).pool_key);
   const pools = [ask.pool, ...(known?.settings.fallback ?? [])];
-  await Promise.allSettled(pools.map((pool) => undoGrant(deps, store, ask, pool, false)));
+  for (const wait_ms of UNDO_AFTER_MS) {
+    await new Promise((resolve) => setTimeout(resolve, wait_ms));
+    const store = deps.backgroundStore();
+    const undone = await Promise.allSettled(
+      pools.map((pool) => undoGrant(deps, store, ask, pool, { spend_it: true })),
+    );
+    if (undone.every(({ status }) => status === "fulfilled")) return;
+  }
 }

@@ -8,6 +8,7 @@ import { undo } from "../scripts/lease/undo.ts";
 import { run } from "../scripts/run.ts";
 import type { Secret } from "../sealing.ts";
 import { type Store, StoreUnavailable } from "../store.ts";
+import { MINUTE_MS } from "../units.ts";
 import type { Ask, Granted } from "./ask.ts";
 import { providerModel } from "./rank.ts";
 
@@ -21,14 +22,24 @@ export interface Lease {
   readonly provider_model: string;
 }
 
-/** Gives back a lease that nobody holds, record and all. */
-export async function undoGrant(deps: Deps, store: Store, ask: Ask, pool: string, bench_it: boolean) {
+/**
+ * Gives back a lease that nobody holds, record and all. `bench_it`: its secret does not open. `spend_it`: nobody will ask for
+ * this id again, so a grant that is still on its way to Redis must not find it free.
+ */
+export async function undoGrant(
+  deps: Deps,
+  store: Store,
+  ask: Ask,
+  pool: string,
+  { bench_it = false, spend_it = false } = {},
+) {
   const { pool_key, leases_key } = deps.keys.pool(ask.provider, pool);
   const keys = { pool_key, leases_key, lease_key: deps.keys.lease(ask.lease_id) };
   const reply = await run(store, undo, keys, {
     lease_id: ask.lease_id,
     home: homeOf(ask.provider, pool),
     bench_it,
+    spend_ms: spend_it ? deps.settings.LEASE_KEEP_MINUTES * MINUTE_MS : 0,
   });
   if (reply.kind === "undone") deps.metrics.count("qm_leases_total", { result: "undone" });
 }
@@ -54,7 +65,7 @@ async function tryGrant(deps: Deps, ask: Ask, pool: string, grant: Granted): Pro
   if (secret && config && provider_model !== undefined) {
     return { kind: "granted", lease_id: ask.lease_id, pool, grant, secret, config, provider_model };
   }
-  await undoGrant(deps, deps.store, ask, pool, !secret);
+  await undoGrant(deps, deps.store, ask, pool, { bench_it: !secret });
   if (!secret)
     log("error", "secret_does_not_open", { provider: ask.provider, pool, key_id: grant.credential });
   return undefined;
@@ -74,7 +85,7 @@ export async function openGrant(
     return await tryGrant(deps, ask, pool, grant);
   } catch (error) {
     if (error instanceof StoreUnavailable) throw new StoreUnavailable(error.reason, true, error.detail);
-    if (!grant.replayed) deps.background(undoGrant(deps, deps.backgroundStore(), ask, pool, false));
+    if (!grant.replayed) deps.background(undoGrant(deps, deps.backgroundStore(), ask, pool));
     throw error;
   }
 }

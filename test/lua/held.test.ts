@@ -138,4 +138,15 @@ describe("undo", () => {
     expect(await vip.undo("l1")).toEqual({ kind: "not_held", reason: "mismatch" });
     expect(await dump()).toEqual(before);
   });
+
+  test("not_held, unknown: with spend_ms a grant that comes later finds its id spent, for so long", async () => {
+    await pool.put("c1", 1);
+    expect(await pool.undo("late", false, 5000)).toEqual({ kind: "not_held", reason: "unknown" });
+    expect(await vip.undo("late", false, 5000)).toEqual({ kind: "not_held", reason: "mismatch" });
+    expect(await pool.allocate("late", ["c1"])).toEqual({ kind: "conflict" });
+    expect(await state("c1")).toMatchObject({ in_flight: 0 });
+    expect(Number(await redis.raw.pexpiretime(keys.lease("late")))).toBe(redis.now_ms + 5000);
+    await redis.later(5000);
+    expect((await granted("late", ["c1"])).replayed).toBe(false);
+  });
 });

@@ -133,8 +133,8 @@ export function poolOf(
         retry_after_ms,
         keep_ms: KEEP_MS,
       }),
-    undo: (lease_id: string, bench_it = false) =>
-      run(store(), undo, ofLease(lease_id), { lease_id, home, bench_it }),
+    undo: (lease_id: string, bench_it = false, spend_ms = 0) =>
+      run(store(), undo, ofLease(lease_id), { lease_id, home, bench_it, spend_ms }),
   };
 }
 
