@@ -14,7 +14,8 @@ export interface Table {
 /** Three digits that matter, and separators in large numbers. */
 function digits(value: number): string {
   if (Number.isInteger(value) || Math.abs(value) >= 100) return Math.round(value).toLocaleString("en-US");
-  return value.toFixed(Math.abs(value) >= 10 ? 1 : 2);
+  if (Math.abs(value) >= 10) return value.toFixed(1);
+  return value.toFixed(Math.abs(value) >= 0.1 ? 2 : 3);
 }
 
 function show(cell: Cell): string {
