@@ -5,11 +5,13 @@ local FIRST = 4 -- candidates in the first read
 -- Available, or benched with a deadline that has passed; a bench without a deadline does not end by itself.
 local function gate(state, limits, now)
   if not state then return "removed", 0 end
-  local status, until_ms, capacity, in_flight = string.match(state, "^1 (%S+) (%d+) (%d+) (%d+)")
+  local status, until_text, capacity, in_flight = string.match(state, "^1 (%S+) (%d+) (%d+) (%d+)")
   if not status then error("the state of a credential cannot be read") end
-  until_ms = tonumber(until_ms)
-  local restored = limits.recovery == "opportunistic" and until_ms > 0 and until_ms <= now
-  if status ~= "available" and not restored then return status, until_ms end
+  if status ~= "available" then
+    local until_ms = tonumber(until_text)
+    local restored = limits.recovery == "opportunistic" and until_ms > 0 and until_ms <= now
+    if not restored then return status, until_ms end
+  end
   if tonumber(in_flight) >= tonumber(capacity) then return "full", 0 end
 end
 
@@ -20,9 +22,11 @@ local function why_not(plan, i)
   return gate(plan.states[i], plan.limits, plan.now)
 end
 
+-- Keeps why the others were passed over, for a refusal.
 local function first_free(plan, from)
   for i = from, #plan.states do
-    if not why_not(plan, i) then return i end
+    plan.why[i], plan.until_ms[i] = why_not(plan, i)
+    if not plan.why[i] then return i end
   end
 end
 
@@ -65,7 +69,8 @@ end
 
 local function plan_open(pool_key, ask, now)
   local candidates = ask.candidates
-  local plan = { now = now, candidates = candidates, ends = ask.ends, borrowed = ask.borrowed, states = {}, changed = {} }
+  local plan = { now = now, candidates = candidates, ends = ask.ends, borrowed = ask.borrowed,
+    states = {}, changed = {}, why = {}, until_ms = {} }
   local read = read_states(plan, pool_key, { "@limits", "@pool", "@breaker" }, 1, math.min(FIRST, #candidates))
   if not read[2] then return nil end
   local max_lifetime_ms, reserved, probes, mode, recovery =

@@ -39,8 +39,7 @@ local function refusal_of(plan, leases_key, kind)
   if kind == "breaker_open" then return breaker_due_ms(plan), "{}" end
   local due_at_ms, counts, parts = math.huge, {}, {}
   for i = 1, #plan.candidates do
-    local why, until_ms = plan.blocked, 0
-    if not why then why, until_ms = why_not(plan, i) end
+    local why, until_ms = plan.blocked or plan.why[i], plan.until_ms[i] or 0
     counts[why] = (counts[why] or 0) + 1
     if until_ms > plan.now then due_at_ms = math.min(due_at_ms, until_ms) end
   end

@@ -9,10 +9,12 @@
 --
 -- `seq` numbers the changes of configuration, so it is the version that a snapshot compares. `until_ms` 0 is "no
 -- deadline"; the rest of @pool counts what happened since the pool was made; `errors` is the streak, `success` the smoothed rate in permille, -1 while there was no call.
-local POOL = "1" .. string.rep(" %.0f", 13)
-local POOL_PATTERN = "^1" .. string.rep(" (%d+)", 13) .. "$"
-local CREDENTIAL = "1 %s" .. string.rep(" %.0f", 10)
-local CREDENTIAL_PATTERN = "^1 (%S+)" .. string.rep(" (%d+)", 7) .. " (%-?%d+)" .. string.rep(" (%d+)", 2) .. "$"
+local POOL = "1 %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f"
+local POOL_PATTERN =
+  "^1 (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+)$"
+local CREDENTIAL = "1 %s %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f"
+local CREDENTIAL_PATTERN =
+  "^1 (%S+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%-?%d+) (%d+) (%d+)$"
 
 local function decode_pool(text)
   if not text then return nil end
