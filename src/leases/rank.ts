@@ -21,17 +21,19 @@ export function providerModel({ models }: CredentialConfig, model: string): stri
   return Object.hasOwn(models, model) ? models[model] : undefined;
 }
 
-/** Not benched, as far as this isolate knows. */
-const isHealthy = ({ state }: Candidate, now_ms: number) =>
-  !state || state.status === "available" || (state.until_ms > 0 && state.until_ms <= now_ms);
-
-const hasRoom = ({ state }: Candidate) => !state || state.in_flight < state.capacity;
+/** As far as this isolate knows: its token lives, and it is not benched, or its bench has ended by itself. */
+function isHealthy({ state, config }: Candidate, { recovery }: PoolSettings, now_ms: number): boolean {
+  if ((config.token_expires_at_ms ?? Number.POSITIVE_INFINITY) <= now_ms) return false;
+  if (!state || state.status === "available") return true;
+  return recovery === "opportunistic" && state.until_ms > 0 && state.until_ms <= now_ms;
+}
 
 /**
- * The weighted sum of a candidate's terms, each 0 to 1: the free part of its capacity, its rest (idle time over 5 minutes; never
- * used is full), its success rate (no call yet is 1); less its error streak (3 is full), a rate limit (fades over 10 minutes),
- * a bench that it is in or has just come out of, and the time since a probe saw it (24 hours is full); plus jitter, so that
- * equals are asked in random order. Weights are the pool's; random() is 0 to 1.
+ * The weighted sum of a candidate's terms, each 0 to 1: the free part of its capacity (none where its cap was lowered below what
+ * it carries), its rest (idle time over 5 minutes; never used is full), its success rate (no call yet is 1); less its error
+ * streak (3 is full), a rate limit (fades over 10 minutes), a bench that it is in or has just come out of, and the time since a
+ * probe saw it (24 hours is full); plus jitter, so that equals are asked in random order. Weights are the pool's; random() is
+ * 0 to 1.
  */
 export function score(
   { state }: Candidate,
@@ -41,7 +43,7 @@ export function score(
 ): number {
   const jitter = weights.jitter * random();
   if (!state) return weights.capacity + weights.idle + weights.success - weights.freshness + jitter;
-  const free = 1 - state.in_flight / state.capacity;
+  const free = unit(1 - state.in_flight / state.capacity);
   const rested = state.used_at_ms > 0 ? unit((now_ms - state.used_at_ms) / RESTED_MS) : 1;
   const success = state.success < 0 ? 1 : state.success / 1000;
   const errors = unit(state.errors / FULL_STREAK);
@@ -69,8 +71,11 @@ function hash01(text: string): number {
 const affinity = ({ key_id, config }: Candidate, affinity_key: string) =>
   -(config.weight ?? 1) / Math.log(hash01(`${affinity_key}\n${key_id}`));
 
-/** Weighted sampling without replacement (Efraimidis and Spirakis 2006): the greatest random^(1/weight) comes first. */
-const lot = ({ config }: Candidate, random: () => number) => random() ** (1 / (config.weight ?? 1));
+/**
+ * Weighted sampling without replacement (Efraimidis and Spirakis 2006): the greatest random^(1/weight) comes first. As a
+ * logarithm, since of a small weight the power itself is 0 and all of them would be equal.
+ */
+const lot = ({ config }: Candidate, random: () => number) => Math.log(random()) / (config.weight ?? 1);
 
 export interface RankOptions {
   readonly affinity_key?: string | undefined;
@@ -94,24 +99,44 @@ function wish(candidate: Candidate, settings: PoolSettings, now_ms: number, opti
   }
 }
 
-/** Benched ones last; full ones before them, but where a caller's affinity would rather have its own than wait its turn. */
-function tier(candidate: Candidate, now_ms: number, affinity_key: string | undefined): number {
-  if (!isHealthy(candidate, now_ms)) return 2;
-  return affinity_key || hasRoom(candidate) ? 0 : 1;
+const [OWN, ROOM, UNKNOWN, FULL, BENCHED] = [0, 1, 2, 3, 4];
+
+/** Known room comes first, then what is not in the sample, then what is full, and what is benched last. */
+function tier(candidate: Candidate, settings: PoolSettings, now_ms: number): number {
+  const { state } = candidate;
+  if (!isHealthy(candidate, settings, now_ms)) return BENCHED;
+  if (!state) return UNKNOWN;
+  return state.in_flight < state.capacity ? ROOM : FULL;
+}
+
+interface Ranked {
+  readonly candidate: Candidate;
+  readonly wish: number;
+  tier: number;
+}
+
+/** A caller's own come before all others, full or not: they may be free by then. Of more than fit, half are left to those with room. */
+function ownFirst(ranked: readonly Ranked[], most: number) {
+  const healthy = ranked.filter((one) => one.tier < BENCHED).sort((a, b) => b.wish - a.wish);
+  const own = healthy.slice(0, healthy.length > most ? Math.ceil(most / 2) : most);
+  for (const one of own) one.tier = OWN;
 }
 
 /** The best candidates of a pool for a model, best first, at most the pool's `candidates`. */
 export function rank(snapshot: Snapshot, model: string, options: RankOptions = {}): Candidate[] {
   const { affinity_key, now_ms = Date.now() } = options;
-  return snapshot.candidates
+  const { settings, candidates } = snapshot;
+  const ranked = candidates
     .filter(({ config }) => providerModel(config, model) !== undefined)
     .map((candidate) => ({
       candidate,
-      tier: tier(candidate, now_ms, affinity_key),
-      wish: wish(candidate, snapshot.settings, now_ms, options),
-    }))
+      wish: wish(candidate, settings, now_ms, options),
+      tier: tier(candidate, settings, now_ms),
+    }));
+  if (affinity_key) ownFirst(ranked, settings.candidates);
+  return ranked
     .sort((a, b) => a.tier - b.tier || b.wish - a.wish)
-    .slice(0, snapshot.settings.candidates)
+    .slice(0, settings.candidates)
     .map(({ candidate }) => candidate);
 }
 
