@@ -15,7 +15,7 @@ export const SEALING = { old: `k1:${"A".repeat(43)}=`, new: `k2:${"B".repeat(42)
 
 type Vars = Record<string, string>;
 
-const variables = (url: string, token: string, vars: Vars): Vars => ({
+export const variables = (url: string, token: string, vars: Vars): Vars => ({
   CELL: "test",
   UPSTASH_REDIS_REST_URL: url,
   UPSTASH_REDIS_REST_TOKEN: token,
