@@ -159,3 +159,24 @@ test("case D39: scripts forgotten before each request: every verb works, 20 at o
   expect((await admin("DELETE", "/credentials/openai/default/key_01")).body.removed).toBe(true);
   expect((await worker.call("GET", "/readyz", {})).status).toBe(200);
 });
+
+test("an outage between a grant and its reply: it may have happened, and what nobody got is given back", async () => {
+  await worker.deploy({ SNAPSHOT_STALE_MS: "0" }); // the pool is read again after the grant
+  await add("key_01", 2);
+  await release(await lease());
+  const afterGrant = () => {
+    let granted = false;
+    const match = ([name = ""]: string[]) => {
+      granted ||= name.toUpperCase() === "EVALSHA";
+      return granted && name.toUpperCase() === "HRANDFIELD";
+    };
+    redis.double.fault({ kind: "drop_before", match });
+  };
+  afterGrant();
+  expect((await allocate()).body).toMatchObject({ code: "store_unavailable", maybe_applied: true });
+  await settled(redis, 0);
+  afterGrant();
+  expect((await allocate({ op_id: "op-1" })).body).toMatchObject({ maybe_applied: true });
+  await lease({ op_id: "op-1" });
+  expect(await inFlight(redis)).toEqual(units(1));
+});
