@@ -16,7 +16,9 @@ local function encode_breaker(b)
   return string.format("1 %.0f %.0f %.0f %.0f %.0f", b.failures, b.open_until_ms, b.open_fence, b.out, b.trips)
 end
 
-local function closed_breaker() return { failures = 0, open_until_ms = 0, open_fence = 0, out = 0, trips = 0 } end
+local function closed_breaker(open_fence)
+  return { failures = 0, open_until_ms = 0, open_fence = open_fence, out = 0, trips = 0 }
+end
 
 local function breaker_blocks(breaker, limits, now)
   if limits.mode ~= "auto" then return limits.mode == "open" end
@@ -33,15 +35,15 @@ local function count_probe(breaker, fence, units)
   if is_probe(breaker, fence) then breaker.out = breaker.out + units end
 end
 
--- The breaker as it is after an outcome. `settings` is @health's `breaker`; only upstream's own failures count.
+-- The breaker as it is after an outcome. `settings` is @health's `breaker`; only upstream's own failures count. A lease from
+-- before it last opened tells old news, also when it has closed since: the failures of one outage open it once.
 local function breaker_after(breaker, pool, settings, fence, outcome, now)
   if outcome ~= "success" and outcome ~= "upstream_error" then return breaker end
-  local probe = is_probe(breaker, fence)
-  if breaker and breaker.open_until_ms > 0 and not probe then return breaker end
-  if outcome == "success" then return breaker and closed_breaker() end
-  breaker = breaker or closed_breaker()
+  if breaker and fence <= breaker.open_fence then return breaker end
+  if outcome == "success" then return breaker and closed_breaker(breaker.open_fence) end
+  breaker = breaker or closed_breaker(0)
   local failures = breaker.failures + 1
-  if not probe and failures < settings.failures then
+  if not is_probe(breaker, fence) and failures < settings.failures then
     breaker.failures = failures
     return breaker
   end

@@ -64,8 +64,8 @@ function learn(
 
 function tellBreaker(model: Model, { breaker, settings }: Pool, lease: Lease, outcome: Outcome) {
   const probe = model.isProbe(lease, breaker);
-  const open = breaker.open_until_ms > 0;
-  if ((outcome !== "success" && outcome !== "upstream_error") || (open && !probe)) return;
+  const old = lease.granted_step <= breaker.opened_step;
+  if ((outcome !== "success" && outcome !== "upstream_error") || old) return;
   if (outcome === "success") {
     Object.assign(breaker, { failures: 0, open_until_ms: 0, trips: 0 });
     return;
