@@ -27,7 +27,7 @@ if reason ~= "held" then return reply("not_held", reason) end
 
 credential.in_flight, pool.in_flight, pool.granted = credential.in_flight - 1, pool.in_flight - 1, pool.granted - 1
 count_probe(breaker, lease.fence, -1)
-if bench_it == "1" then bench(credential, pool, "auth_failed", 0) end
+if bench_it == "1" and not is_outdated(credential, lease.fence) then bench(credential, pool, "auth_failed", 0) end
 
 local fields = { "@pool", encode_pool(pool), id, encode_credential(credential) }
 if breaker then fields[5], fields[6] = "@breaker", encode_breaker(breaker) end

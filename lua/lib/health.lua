@@ -28,6 +28,12 @@ local function on_upstream_error(credential, pool, cooldowns, news, retry_after_
   end
 end
 
+-- A verdict on the secret or its quota, from a lease granted before these were renewed, or before an operator's enable. Without
+-- this the last calls on a replaced secret would take the new one out of service.
+local function is_outdated(credential, fence)
+  return credential.status == "available" and fence <= credential.benched_fence
+end
+
 local function learn(credential, pool, cooldowns, fence, outcome, retry_after_ms, now)
   local news = fence > credential.benched_fence
   if outcome == "success" then
@@ -39,6 +45,8 @@ local function learn(credential, pool, cooldowns, fence, outcome, retry_after_ms
     local wait_ms = clamp(retry_after_ms or cooldowns.rate_limit_default_ms, cooldowns.rate_limit_min_ms, cooldowns.rate_limit_max_ms)
     credential.limited_at_ms = now
     bench(credential, pool, "rate_limited", now + wait_ms)
+  elseif is_outdated(credential, fence) then
+    return
   elseif outcome == "exhausted" then
     bench(credential, pool, "exhausted", now + math.max(retry_after_ms or 0, cooldowns.exhausted_ms))
   elseif outcome == "auth_failed" then

@@ -14,8 +14,9 @@ local function plan_secret(change, secrets_key, provider_key, pool_name, id)
   if secret_pool and secret_pool ~= pool_name then return "secret", secret_pool end
 end
 
--- A new secret ends what the old one was benched for.
-local function renew_secret(credential)
+-- A new secret ends what the old one was benched for; what is said of the old one from now on is old news.
+local function renew_secret(pool, credential)
+  credential.benched_fence = pool.fence
   if credential.status ~= "auth_failed" and credential.status ~= "exhausted" then return end
   credential.status, credential.until_ms, credential.errors = "available", 0, 0
 end

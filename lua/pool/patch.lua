@@ -27,7 +27,7 @@ if sealed ~= "" then change.fingerprint, change.sealed = fingerprint, sealed end
 local what, where = plan_secret(change, secrets_key, provider_key, pool_name, id)
 if what then return reply("elsewhere", what, where) end
 
-if change.new_secret then renew_secret(credential) end
+if change.new_secret then renew_secret(pool, credential) end
 if capacity then set_capacity(pool, credential, capacity) end
 pool.seq = pool.seq + 1
 

@@ -34,7 +34,7 @@ if credential and same_seal and credential.capacity == capacity
 local created, now = not credential, now_ms()
 pool = pool or new_pool(now)
 credential = credential or new_credential(pool, status)
-if change.new_secret then renew_secret(credential) end
+if change.new_secret then renew_secret(pool, credential) end
 pool.seq, pool.members = pool.seq + 1, pool.members + (created and 1 or 0)
 set_capacity(pool, credential, capacity)
 

@@ -136,7 +136,8 @@ function expectedRegistry(model: Model): Record<string, string> {
 function recordOf(lease: Lease): string {
   const { credential, fence, max_expires_at_ms, granted_at_ms, print } = lease;
   const state = lease.state === "released" ? "released" : "held"; // a record does not learn of its revocation
-  return `1 ${homeOfPool(lease.pool)} ${credential} ${fence} ${max_expires_at_ms} ${state} ${granted_at_ms} ${print} worker-1`;
+  const holder = credential === "-" ? "" : "worker-1"; // nobody ever held a spent id
+  return `1 ${homeOfPool(lease.pool)} ${credential} ${fence} ${max_expires_at_ms} ${state} ${granted_at_ms} ${print} ${holder}`;
 }
 
 export function audit(model: Model, view: View) {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Lease, Model } from "./model.ts";
 import type { Operation, PoolName } from "./operations.ts";
-import { bench, conclude } from "./outcomes.ts";
+import { bench, conclude, isOutdated } from "./outcomes.ts";
 import type { Effect } from "./view.ts";
 import { note, type World } from "./world.ts";
 
@@ -20,7 +20,8 @@ function aimOf(model: Model, op: Operation<"renew" | "release" | "undo">): Aim {
   const from = op.pick < 65 && held.length > 0 ? held : known;
   const lease = op.pick < 90 ? from[op.pick % from.length] : model.records.get(op.lease);
   const { pool, credential } = op.right && lease ? lease : op;
-  return { lease_id: lease?.id ?? op.lease, lease, pool, credential };
+  const named = credential === "-" ? op.credential : credential; // a spent id has none
+  return { lease_id: lease?.id ?? op.lease, lease, pool, credential: named };
 }
 
 /** held, or why a holder who says this of its lease does not hold it. */
@@ -79,17 +80,19 @@ export async function undo(world: World, op: Operation<"undo">): Promise<[Effect
   const aim = aimOf(model, op);
   const { lease, pool } = aim;
   const reason = standingOf(model, { ...aim, credential: lease?.credential ?? "" });
-  const reply = await world.verbs[pool].undo(aim.lease_id, op.bench_it);
+  const reply = await world.verbs[pool].undo(aim.lease_id, op.bench_it, op.spend_ms);
   note("undo", reply);
   if (!lease || reason !== "held") {
     assert.deepEqual(reply, { kind: "not_held", reason });
-    return ["nothing", pool];
+    const spends = !lease && op.spend_ms > 0;
+    if (spends) model.spend(aim.lease_id, pool, op.spend_ms);
+    return [spends ? "changed" : "nothing", pool];
   }
   assert.deepEqual(reply, { kind: "undone" });
   lease.state = "undone";
   model.records.delete(lease.id);
   model.pools[pool].happened.granted--;
   const credential = model.pools[pool].credentials.get(lease.credential);
-  if (credential && op.bench_it) bench(model, credential, "auth_failed", 0);
+  if (credential && op.bench_it && !isOutdated(credential, lease)) bench(model, credential, "auth_failed", 0);
   return ["changed", pool];
 }

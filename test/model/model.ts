@@ -155,6 +155,24 @@ export class Model {
     this.records.set(lease.id, lease);
   }
 
+  /** An id that was given up before its grant came. */
+  spend(id: string, pool: PoolName, spend_ms: number) {
+    const now_ms = this.now_ms;
+    this.records.set(id, {
+      id,
+      pool,
+      credential: "-",
+      print: "-",
+      fence: 0,
+      granted_step: 0,
+      granted_at_ms: now_ms,
+      max_expires_at_ms: now_ms,
+      expires_at_ms: now_ms,
+      state: "released",
+      remembered_until_ms: now_ms + spend_ms,
+    });
+  }
+
   /** The moments at which leases, benches, open breakers or records end, next ones first. */
   ends(of: "lease" | "bench" | "breaker" | "record"): number[] {
     const pools = Object.values(this.pools);

@@ -73,7 +73,7 @@ const verbs = {
     retry_after_ms: fc.constantFrom("" as const, "" as const, "" as const, 0, 400, 4_000, 9_999_999_999_999),
   },
   renew: { weight: 4, ...aim, lease_ms: fc.constantFrom(1, 500, 1_000, 5_000, 100_000) },
-  undo: { weight: 2, ...aim, bench_it: fc.boolean() },
+  undo: { weight: 2, ...aim, bench_it: fc.boolean(), spend_ms: fc.constantFrom(0, 0, 5_000) },
   wait: { weight: 3, ms: fc.constantFrom(1, 499, 999, 1_000, 2_000, 4_000, 20_000, 60_000, 200_000) },
   /** Waits for one of the next ends of something, to the millisecond before, at or after it. */
   until: {

@@ -16,10 +16,12 @@ function elsewhere(model: Model, pool: Pool, id: string, print?: string) {
   return withSecret && { kind: "elsewhere", what: "secret", pool: withSecret.name };
 }
 
-/** A new secret ends what the old one was benched for. */
-function give(credential: Credential, { print, seal }: { print: string; seal: string }) {
-  const healed = credential.print !== print && ["auth_failed", "exhausted"].includes(credential.status);
+/** A new secret ends what the old one was benched for; leases that still have the old one know nothing of it. */
+function give({ step }: Model, credential: Credential, { print, seal }: { print: string; seal: string }) {
+  const renewed = credential.print !== print;
+  const healed = renewed && ["auth_failed", "exhausted"].includes(credential.status);
   if (healed) Object.assign(credential, { status: "available", until_ms: 0, errors: 0 });
+  if (renewed) credential.benched_step = step;
   Object.assign(credential, { print, seal });
 }
 
@@ -64,7 +66,7 @@ export async function put(world: World, op: Operation<"put">): Promise<Effect> {
   }
   if (known) {
     Object.assign(known, { capacity, config });
-    give(known, op);
+    give(model, known, op);
   } else pool.credentials.set(op.credential, newCredential(op));
   pool.changes++;
   return "changed";
@@ -90,7 +92,7 @@ export async function patch(world: World, op: Operation<"patch">): Promise<Effec
   }
   assert.deepEqual(reply, { kind: "patched" });
   Object.assign(known, { config: op.config, ...capacity });
-  if (op.secret) give(known, op.secret);
+  if (op.secret) give(model, known, op.secret);
   pool.changes++;
   return "changed";
 }

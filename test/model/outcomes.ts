@@ -13,6 +13,10 @@ export function bench(model: Model, credential: Credential, status: string, unti
   Object.assign(credential, { status, until_ms, benched_step: model.step });
 }
 
+/** The lease is older than what the credential is now: its secret was changed, or an operator enabled it, or a bench is over. */
+export const isOutdated = ({ status, benched_step }: Credential, { granted_step }: Lease) =>
+  status === "available" && granted_step <= benched_step;
+
 function rate(credential: Credential, sample: number) {
   const { success } = credential;
   credential.success = success < 0 ? sample : Math.floor((success * 15 + sample) / 16 + 0.5);
@@ -35,12 +39,14 @@ function learn(
   model: Model,
   pool: Pool,
   credential: Credential,
-  news: boolean,
+  lease: Lease,
   outcome: Outcome,
   wait_ms?: number,
 ) {
-  const cooldowns = pool.settings.cooldowns;
-  const { rate_limit_min_ms, rate_limit_default_ms, rate_limit_max_ms } = cooldowns;
+  const { rate_limit_min_ms, rate_limit_default_ms, rate_limit_max_ms, exhausted_ms } =
+    pool.settings.cooldowns;
+  const news = lease.granted_step > credential.benched_step;
+  const outdated = isOutdated(credential, lease);
   if (outcome === "success") {
     rate(credential, 1000);
     if (news) credential.errors = 0;
@@ -51,15 +57,9 @@ function learn(
     credential.limited_at_ms = model.now_ms;
     bench(model, credential, "rate_limited", model.now_ms + limit_ms);
   }
-  if (outcome === "exhausted") {
-    bench(
-      model,
-      credential,
-      "exhausted",
-      model.now_ms + Math.max(wait_ms ?? 0, pool.settings.cooldowns.exhausted_ms),
-    );
-  }
-  if (outcome === "auth_failed") bench(model, credential, "auth_failed", 0);
+  if (outcome === "exhausted" && !outdated)
+    bench(model, credential, "exhausted", model.now_ms + Math.max(wait_ms ?? 0, exhausted_ms));
+  if (outcome === "auth_failed" && !outdated) bench(model, credential, "auth_failed", 0);
 }
 
 function tellBreaker(model: Model, { breaker, settings }: Pool, lease: Lease, outcome: Outcome) {
@@ -83,7 +83,6 @@ export function conclude(model: Model, lease: Lease, outcome: Outcome, wait_ms: 
   const pool = model.pools[lease.pool];
   const credential = pool.credentials.get(lease.credential);
   if (!credential) throw new Error("a held lease has its credential");
-  const news = lease.granted_step > credential.benched_step;
-  learn(model, pool, credential, news, outcome, wait_ms === "" ? undefined : wait_ms);
+  learn(model, pool, credential, lease, outcome, wait_ms === "" ? undefined : wait_ms);
   tellBreaker(model, pool, lease, outcome);
 }
