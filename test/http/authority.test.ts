@@ -1,5 +1,5 @@
 // Who may call what: a stranger who would get in, or a key that would open more than it should, if these failed.
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ADMIN_KEY, INTERNAL_KEY, METRICS_KEY, useWorker } from "../support/worker.ts";
 
 const worker = useWorker({ INTERNAL_KEYS: `${INTERNAL_KEY}, second-internal-key` });
@@ -73,8 +73,6 @@ test("whoever has no key learns nothing of a body's faults, nor has one read", a
 });
 
 describe("an empty list of keys", () => {
-  afterAll(() => worker.deploy({}));
-
   test.each(["", ", short"])("%j admits nobody, and names its variable and no value", async (keys) => {
     await worker.deploy({ INTERNAL_KEYS: keys });
     for (const given of ["", keys, "short", INTERNAL_KEY]) {

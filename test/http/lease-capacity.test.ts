@@ -8,6 +8,43 @@ const { redis } = worker;
 
 const byStatus = (answers: Answer[]) => Object.groupBy(answers, ({ status }) => String(status));
 
+test("a lease from its first request to its last", async () => {
+  const put = await add("key_01", 1, { base_url: "https://api.example.com/v1" });
+  expect([put.status, put.body]).toEqual([201, { key_id: "key_01", result: "created" }]);
+
+  const answer = await allocate({ holder: "worker-7" });
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get("cache-control")).toBe("no-store");
+  expect(answer.body).toEqual({
+    key_id: "key_01",
+    lease_id: expect.stringMatching(/^lse_[\w-]{24}$/),
+    provider: "openai",
+    pool: "default",
+    fallback: false,
+    provider_model: "gpt-4o-2024-11-20",
+    credential: { api_key: "sk-key_01" },
+    base_url: "https://api.example.com/v1",
+    fence: expect.any(Number),
+    expires_at: new Date(redis.now_ms + 35_000).toISOString(),
+    expires_in_seconds: 35,
+    renewable: true,
+    max_expires_at: new Date(redis.now_ms + 3_600_000).toISOString(),
+  });
+
+  const renewed = await renew(answer.body, { lease_seconds: 60 });
+  expect([renewed.status, renewed.body]).toMatchObject([
+    200,
+    { expires_in_seconds: 60, lease_id: answer.body.lease_id },
+  ]);
+
+  const released = await release(answer.body, {
+    outcome: { kind: "success", http_status: 200, latency_ms: 12 },
+  });
+  expect([released.status, released.body]).toEqual([200, { released: true }]);
+  const again = await release(answer.body);
+  expect([again.status, again.body]).toEqual([200, { released: false, reason: "released" }]);
+});
+
 describe("a cap", () => {
   test("64 at once on a cap of 1: one is served, the others are told why and when", async () => {
     await add("key_01", 1);

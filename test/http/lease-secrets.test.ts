@@ -18,72 +18,14 @@ const { add, allocate, lease, release } = verbsOf(worker);
 const { redis } = worker;
 const { secrets_key } = keys.pool("openai", "default");
 
-const sealedBy = (...list: string[]) => worker.deploy({ SEALING_KEYS: list.join(",") });
+let deployed: string = SEALING.old;
+const sealedBy = async (...list: string[]) => {
+  const SEALING_KEYS = list.join(",");
+  if (SEALING_KEYS !== deployed) await worker.deploy({ SEALING_KEYS });
+  deployed = SEALING_KEYS;
+};
 const statusOf = async (key_id: string) =>
   (await worker.admin("GET", `/credentials/openai/default/${key_id}`)).body.status;
-
-describe("a secret that cannot be opened", () => {
-  test("its sealing key is gone after a deploy: given back, benched, and the next one is handed out", async () => {
-    await sealedBy(SEALING.old);
-    await add("old", 5);
-    await sealedBy(SEALING.new);
-    await add("new", 1);
-    worker.clearLogs();
-    expect(await lease()).toMatchObject({ key_id: "new", credential: { api_key: "sk-new" } });
-    expect((await allocate()).body).toMatchObject({
-      code: "no_capacity",
-      reasons: { full: 1, auth_failed: 1 },
-    });
-    expect(await inFlight(redis)).toEqual(units(1));
-    expect([await statusOf("old"), await statusOf("new")]).toEqual(["auth_failed", "available"]);
-    const told = worker.logs().filter(({ message }) => message.includes("secret_does_not_open"));
-    expect(told.map(({ message }) => JSON.parse(message).key_id)).toEqual(["old"]);
-  });
-
-  test("a sealed text moved to another credential opens nothing", async () => {
-    await sealedBy(SEALING.old);
-    await add("rich", 1);
-    await add("thief", 1);
-    await redis.raw.hset(secrets_key, "thief", (await redis.raw.hget(secrets_key, "rich")) ?? "");
-    expect(await lease()).toMatchObject({ key_id: "rich" });
-    expect((await allocate()).body.reasons).toEqual({ full: 1, auth_failed: 1 });
-    expect(await inFlight(redis)).toEqual(units(1));
-  });
-
-  test("none opens: no capacity, nothing in flight, and the same op_id is served once one does", async () => {
-    await sealedBy(SEALING.old);
-    const ids = Array.from({ length: 12 }, (_, i) => `key_${i}`);
-    for (const key_id of ids) await add(key_id);
-    await sealedBy(SEALING.new);
-    for (const asked of ["op-1", "op-1", "op-2"]) {
-      const answer = await allocate({ op_id: asked });
-      expect([answer.status, answer.body.code]).toEqual([429, "no_capacity"]);
-      expect(Object.keys(answer.body.reasons)).toEqual(["auth_failed"]);
-    }
-    expect(await inFlight(redis)).toEqual(units(0));
-    expect(await redis.raw.keys("*:lease:*")).toEqual([]);
-    await add("key_0", 1, { secret: { api_key: "sk-changed" } });
-    expect(await lease({ op_id: "op-1" })).toMatchObject({
-      key_id: "key_0",
-      credential: { api_key: "sk-changed" },
-    });
-  });
-
-  test("rotation: the old key still opens; a sync seals anew; then the old key may go", async () => {
-    await sealedBy(SEALING.old);
-    await add("key_01", 1);
-    await sealedBy(SEALING.new, SEALING.old);
-    const first = await lease();
-    expect(first.credential).toEqual({ api_key: "sk-key_01" });
-    expect((await add("key_01", 1)).body).toEqual({ key_id: "key_01", result: "updated" });
-    expect((await add("key_01", 1)).body).toEqual({ key_id: "key_01", result: "unchanged" });
-    expect(await redis.raw.hget(secrets_key, "key_01")).toMatch(/^\S+ k2\./);
-    expect((await allocate()).status).toBe(429); // what it carried outlives the sync
-    await release(first);
-    await sealedBy(SEALING.new);
-    expect((await lease()).credential).toEqual({ api_key: "sk-key_01" });
-  });
-});
 
 describe("a planted secret", () => {
   const PLANTED = "sk-planted-4242424242424242424242424242";
@@ -110,7 +52,6 @@ describe("a planted secret", () => {
   };
 
   test("is in the lease's reply and nowhere else", async () => {
-    await sealedBy(SEALING.old);
     worker.clearLogs();
     const oauth = { kind: "oauth", secret: { access_token: "token-1", refresh_token: PLANTED } };
     const replies = [
@@ -188,5 +129,68 @@ describe("a planted secret", () => {
     expect(worker.logs().length).toBeGreaterThan(bad.length);
     expect(leaks(JSON.stringify(worker.logs()))).toBe(false);
     expect(leaks(await everything())).toBe(false);
+  });
+});
+
+describe("a secret that cannot be opened", () => {
+  test("a sealed text moved to another credential opens nothing", async () => {
+    await sealedBy(SEALING.old);
+    await add("rich", 1);
+    await add("thief", 1);
+    await redis.raw.hset(secrets_key, "thief", (await redis.raw.hget(secrets_key, "rich")) ?? "");
+    expect(await lease()).toMatchObject({ key_id: "rich" });
+    expect((await allocate()).body.reasons).toEqual({ full: 1, auth_failed: 1 });
+    expect(await inFlight(redis)).toEqual(units(1));
+  });
+
+  test("its sealing key is gone after a deploy: given back, benched, and the next one is handed out", async () => {
+    await sealedBy(SEALING.old);
+    await add("old", 5);
+    await sealedBy(SEALING.new);
+    await add("new", 1);
+    worker.clearLogs();
+    expect(await lease()).toMatchObject({ key_id: "new", credential: { api_key: "sk-new" } });
+    expect((await allocate()).body).toMatchObject({
+      code: "no_capacity",
+      reasons: { full: 1, auth_failed: 1 },
+    });
+    expect(await inFlight(redis)).toEqual(units(1));
+    expect([await statusOf("old"), await statusOf("new")]).toEqual(["auth_failed", "available"]);
+    const told = worker.logs().filter(({ message }) => message.includes("secret_does_not_open"));
+    expect(told.map(({ message }) => JSON.parse(message).key_id)).toEqual(["old"]);
+  });
+
+  test("none opens: no capacity, nothing in flight, and the same op_id is served once one does", async () => {
+    await sealedBy(SEALING.new);
+    const ids = Array.from({ length: 12 }, (_, i) => `key_${i}`);
+    for (const key_id of ids) await add(key_id);
+    await sealedBy(SEALING.old);
+    for (const asked of ["op-1", "op-1", "op-2"]) {
+      const answer = await allocate({ op_id: asked });
+      expect([answer.status, answer.body.code]).toEqual([429, "no_capacity"]);
+      expect(Object.keys(answer.body.reasons)).toEqual(["auth_failed"]);
+    }
+    expect(await inFlight(redis)).toEqual(units(0));
+    expect(await redis.raw.keys("*:lease:*")).toEqual([]);
+    await add("key_0", 1, { secret: { api_key: "sk-changed" } });
+    expect(await lease({ op_id: "op-1" })).toMatchObject({
+      key_id: "key_0",
+      credential: { api_key: "sk-changed" },
+    });
+  });
+
+  test("rotation: the old key still opens; a sync seals anew; then the old key may go", async () => {
+    await sealedBy(SEALING.old);
+    await add("key_01", 1);
+    await sealedBy(SEALING.new, SEALING.old);
+    const first = await lease();
+    expect(first.credential).toEqual({ api_key: "sk-key_01" });
+    expect((await add("key_01", 1)).body).toEqual({ key_id: "key_01", result: "updated" });
+    expect((await add("key_01", 1)).body).toEqual({ key_id: "key_01", result: "unchanged" });
+    expect(await redis.raw.hget(secrets_key, "key_01")).toMatch(/^\S+ k2\./);
+    expect((await allocate()).status).toBe(429); // what it carried outlives the sync
+    await release(first);
+    await sealedBy(SEALING.new);
+    expect((await lease()).credential).toEqual({ api_key: "sk-key_01" });
   });
 });

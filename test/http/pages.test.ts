@@ -5,8 +5,8 @@ import { credential, useWorker } from "../support/worker.ts";
 const worker = useWorker();
 
 /** Names whose order differs by what stands between provider and pool. */
-const PROVIDERS = ["a", "a-b", "a.b", "a1", "aB", "B"];
-const POOLS = ["x", "x-1", "x.1", "x1"];
+const PROVIDERS = ["a", "a-b", "a1", "B"];
+const POOLS = ["x", "x.1", "x1"];
 
 interface Named {
   readonly provider: string;
@@ -29,10 +29,10 @@ async function walk(path: string, what: "credentials" | "pools", limit: number) 
   return seen;
 }
 
-test.each([1, 3, 100])("%i a page: each once, whatever its name", async (limit) => {
+test.each([1, 5])("%i a page: each once, whatever its name", async (limit) => {
   const names = PROVIDERS.flatMap((provider) => POOLS.map((pool) => ({ provider, pool })));
   const credentials = names.flatMap(({ provider, pool }) =>
-    ["1", "10", "2"].map((id) => {
+    ["1", "10"].map((id) => {
       const key_id = `${pool}-${id}`;
       return credential(key_id, { provider, pool, secret: { api_key: `sk-${provider}-${key_id}` } });
     }),
