@@ -1,16 +1,26 @@
-// Counters of this isolate, as Prometheus text. Labels come from closed lists, so the number of series is bounded.
+// Counters of this isolate, as Prometheus text. Labels come from closed lists, and pools are bounded, so series are, too.
 type Labels = Record<string, string | number>;
 
 const HELP = {
   qm_requests_total: "Requests by route and status.",
   qm_leases_total:
-    "Leases by what happened: granted, replayed, fallback, renewed, lost, released, late, undone.",
+    "Leases by pool and what happened: granted, replayed, fallback, renewed, lost, released, late, undone.",
   qm_refusals_total: "Requests refused, by error code.",
   qm_store_unavailable_total: "Times that Redis did not answer or failed, by reason.",
 } as const;
 
+/** Pools with series of their own; those that come later share one. */
+const MOST_POOLS = 200;
+
 export class Metrics {
   private readonly series = new Map<string, number>();
+  private readonly pools = new Set<string>();
+
+  /** What became of a lease of a pool (`<provider>:<pool>`). */
+  lease(result: string, home: string) {
+    if (this.pools.size < MOST_POOLS) this.pools.add(home);
+    this.count("qm_leases_total", { pool: this.pools.has(home) ? home : "other", result });
+  }
 
   count(name: keyof typeof HELP, labels: Labels) {
     const key = `${name}{${Object.entries(labels)

@@ -41,7 +41,7 @@ export async function undoGrant(
     bench_it,
     spend_ms: spend_it ? deps.settings.LEASE_KEEP_MINUTES * MINUTE_MS : 0,
   });
-  if (reply.kind === "undone") deps.metrics.count("qm_leases_total", { result: "undone" });
+  if (reply.kind === "undone") deps.metrics.lease("undone", homeOf(ask.provider, pool));
 }
 
 /** A credential's configuration; the snapshot may be older than the credential. */

@@ -86,6 +86,10 @@ function keysOfLease(keys: Keys, lease_id: string, { provider, pool }: { provide
   return { pool_key, leases_key, lease_key: keys.lease(lease_id) };
 }
 
+/** A pool that a caller only says it is from has no series of its own. */
+const poolLabel = (reason: string, { provider, pool }: { provider: string; pool: string }) =>
+  reason === "unknown" || reason === "mismatch" ? "other" : homeOf(provider, pool);
+
 export const leases = router()
   .openapi(allocateKey, async (c) => {
     const asked = c.req.valid("json");
@@ -97,7 +101,7 @@ export const leases = router()
         const { provider, pool, key_id, lease_id } = view;
         c.set("ids", { provider, pool, key_id, lease_id, ...(asked.holder ? { holder: asked.holder } : {}) });
         const result = answer.grant.replayed ? "replayed" : view.fallback ? "fallback" : "granted";
-        metrics.count("qm_leases_total", { result });
+        metrics.lease(result, homeOf(provider, pool));
         return c.json(view, 200, { "cache-control": "no-store" });
       }
       case "no_capacity": {
@@ -137,11 +141,11 @@ export const leases = router()
     });
     if (reply.kind === "absent") await requireCell(c.var.deps);
     if (reply.kind === "renewed") {
-      metrics.count("qm_leases_total", { result: "renewed" });
+      metrics.lease("renewed", homeOf(where.provider, where.pool));
       return c.json({ lease_id, ...terms(reply) }, 200);
     }
-    metrics.count("qm_leases_total", { result: "lost" });
     const reason = reply.kind === "absent" ? "unknown" : reply.reason;
+    metrics.lease("lost", poolLabel(reason, where));
     return fail(c, "lease_lost", `the lease is not held: ${reason}`, { reason });
   })
   .openapi(releaseLease, async (c) => {
@@ -158,11 +162,12 @@ export const leases = router()
       keep_ms: settings.LEASE_KEEP_MINUTES * MINUTE_MS,
     });
     if (reply.kind === "absent") await requireCell(c.var.deps);
-    metrics.count("qm_leases_total", { result: reply.kind === "released" ? "released" : "late" });
     if (reply.kind === "released") {
+      metrics.lease("released", homeOf(where.provider, where.pool));
       c.var.deps.snapshots.note(keys.pool(where.provider, where.pool).pool_key, key_id, -1);
       return c.json({ released: true as const }, 200);
     }
     const reason = reply.kind === "absent" ? "unknown" : reply.reason;
+    metrics.lease("late", poolLabel(reason, where));
     return c.json({ released: false as const, reason }, 200);
   });

@@ -99,8 +99,8 @@ describe("/metrics", () => {
     await many(50, (i) => allocate({ provider: `x"${i}\n`, model: `junk-${i}` }));
     const samples = await metrics();
     expect(samples.get("qm_redis_up")).toBe(1);
-    expect(samples.get('qm_leases_total{result="granted"}')).toBe(2);
-    expect(samples.get('qm_leases_total{result="released"}')).toBe(1);
+    expect(samples.get('qm_leases_total{pool="openai:default",result="granted"}')).toBe(2);
+    expect(samples.get('qm_leases_total{pool="openai:default",result="released"}')).toBe(1);
     expect(samples.get('qm_refusals_total{code="no_capacity"}')).toBe(1);
     expect(samples.get('qm_requests_total{route="/api/internal/allocate-key",status="429"}')).toBe(1);
     expect(samples.size).toBeLessThan(20);
