@@ -2,10 +2,7 @@
 // The client's own messages contain all arguments, so none of them leaves this file.
 import type { Redis } from "@upstash/redis/cloudflare";
 import type { Dialect } from "./scripts/define.ts";
-import type { Evaluator } from "./scripts/run.ts";
-
-/** The database does not know the script's hash. */
-export class NoScript extends Error {}
+import { type BatchEvaluator, type Call, NoScript } from "./scripts/evaluator.ts";
 
 /** A script failed inside Redis: a bug, or a stored value that cannot be read. Nothing was changed. */
 export class ScriptFault extends Error {}
@@ -67,16 +64,10 @@ export class Deadline {
   signal = () => AbortSignal.timeout(Math.max(1, Math.min(this.timeout_ms, this.ends_at_ms - Date.now())));
 }
 
-/** Keys and arguments of one run of a script, in the script's order. */
-export interface Call {
-  readonly keys: string[];
-  readonly args: string[];
-}
-
 /** A command of a pipeline of plain reads. */
 export type Read = (pipeline: ReturnType<Redis["pipeline"]>) => unknown;
 
-export class Store implements Evaluator {
+export class Store implements BatchEvaluator {
   readonly dialect: Dialect;
   private readonly redis: Redis;
   private readonly deadline: Deadline;

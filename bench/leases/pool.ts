@@ -2,6 +2,7 @@
 import { mint } from "../../src/ids.ts";
 import { homeOf, keysOf } from "../../src/keys.ts";
 import { defaultsOf, healthOf, limitsOf } from "../../src/pools/settings.ts";
+import type { Evaluator } from "../../src/scripts/evaluator.ts";
 import { allocate } from "../../src/scripts/lease/allocate.ts";
 import { release } from "../../src/scripts/lease/release.ts";
 import { renew } from "../../src/scripts/lease/renew.ts";
@@ -12,7 +13,7 @@ import { patch } from "../../src/scripts/pool/patch.ts";
 import { put } from "../../src/scripts/pool/put.ts";
 import { remove } from "../../src/scripts/pool/remove.ts";
 import { revoke } from "../../src/scripts/pool/revoke.ts";
-import { type Evaluator, run } from "../../src/scripts/run.ts";
+import { run } from "../../src/scripts/run.ts";
 import { inParallel } from "../lib/timing.ts";
 
 const KEEP_MS = 60 * 60_000;

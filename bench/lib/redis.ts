@@ -1,8 +1,7 @@
 // The database under measurement: a private redis-server, direct connections, and its own account of its time.
 import { Redis } from "ioredis";
 import { startRedis } from "../../dev/redis.ts";
-import type { Evaluator } from "../../src/scripts/run.ts";
-import { NoScript } from "../../src/store.ts";
+import { type Evaluator, NoScript } from "../../src/scripts/evaluator.ts";
 
 export interface Database {
   /** One more connection; it ends with the database. */

@@ -1,15 +1,7 @@
 // The one place that evaluates a script: EVALSHA, on NOSCRIPT one EVAL, then a checked reply.
 import { z } from "zod";
-import { type Call, NoScript, type Store } from "../store.ts";
-import type { Dialect, ReplyOf, Script } from "./define.ts";
-
-/** What a script runs on: the Store of a request, or a direct connection in a test or a benchmark. */
-export interface Evaluator {
-  readonly dialect: Dialect;
-  /** Throws NoScript when the database does not know the hash. */
-  evalsha(sha: string, keys: string[], args: string[], changes: boolean): Promise<unknown>;
-  eval(source: string, keys: string[], args: string[], changes: boolean): Promise<unknown>;
-}
+import type { ReplyOf, Script } from "./define.ts";
+import { type BatchEvaluator, type Call, type Evaluator, NoScript } from "./evaluator.ts";
 
 type Shape = Record<string, z.ZodType>;
 
@@ -61,7 +53,7 @@ export async function run<K extends string, A extends Shape, R extends Record<st
 
 /** Runs a script with several inputs in one round trip: a reply each, or the error that it met. */
 export async function runMany<K extends string, A extends Shape, R extends Record<string, Shape>>(
-  store: Store,
+  store: BatchEvaluator,
   script: Script<K, A, R>,
   inputs: readonly Input<K, A>[],
 ): Promise<(ReplyOf<R> | Error)[]> {

@@ -1,7 +1,7 @@
 // How a lease goes on and ends: who would lose a place they hold, or keep one they lost, if these failed.
 import { describe, expect, test } from "vitest";
+import type { Evaluator } from "../../src/scripts/evaluator.ts";
 import { allocate as script } from "../../src/scripts/lease/allocate.ts";
-import type { Evaluator } from "../../src/scripts/run.ts";
 import { poolOf } from "../support/pool.ts";
 import { keys } from "../support/redis.ts";
 import { INTERNAL_KEY, inFlight, many, units, useWorker, verbsOf } from "../support/worker.ts";

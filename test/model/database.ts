@@ -3,8 +3,7 @@ import { createHash } from "node:crypto";
 import { startRedis } from "../../dev/redis.ts";
 import { Dialect } from "../../dev/upstash/dialect.ts";
 import { type Command, type Reply, ReplyError, RespClient } from "../../dev/upstash/resp.ts";
-import type { Evaluator } from "../../src/scripts/run.ts";
-import { NoScript } from "../../src/store.ts";
+import { type Evaluator, NoScript } from "../../src/scripts/evaluator.ts";
 
 export type Text = string | number | null | Text[];
 

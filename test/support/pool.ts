@@ -1,6 +1,7 @@
 // One pool under test: a short call per verb, with defaults for what a test does not care about.
 import { homeOf } from "../../src/keys.ts";
 import { defaultsOf, healthOf, limitsOf, type PoolSettings } from "../../src/pools/settings.ts";
+import type { Evaluator } from "../../src/scripts/evaluator.ts";
 import { allocate } from "../../src/scripts/lease/allocate.ts";
 import { type OUTCOMES, release } from "../../src/scripts/lease/release.ts";
 import { renew } from "../../src/scripts/lease/renew.ts";
@@ -11,7 +12,7 @@ import { patch } from "../../src/scripts/pool/patch.ts";
 import { put } from "../../src/scripts/pool/put.ts";
 import { remove } from "../../src/scripts/pool/remove.ts";
 import { revoke } from "../../src/scripts/pool/revoke.ts";
-import { type Evaluator, run } from "../../src/scripts/run.ts";
+import { run } from "../../src/scripts/run.ts";
 import { keys } from "./redis.ts";
 
 export const KEEP_MS = 120_000;
