@@ -8,7 +8,7 @@ import { type Keys, keysOf } from "./keys.ts";
 import { Metrics } from "./metrics.ts";
 import { Snapshots } from "./pools/snapshot.ts";
 import { Sealing } from "./sealing.ts";
-import { Deadline, Store } from "./store.ts";
+import { CLIENT, Deadline, Store } from "./store.ts";
 
 /** What a request was about, for its log line: ids only. */
 export type Ids = Partial<Record<"provider" | "pool" | "key_id" | "lease_id" | "holder", string>>;
@@ -63,11 +63,7 @@ function storeOf(settings: Settings): Store {
   const redis = new Redis({
     url: settings.UPSTASH_REDIS_REST_URL,
     token: settings.UPSTASH_REDIS_REST_TOKEN,
-    retry: { retries: 0 },
-    automaticDeserialization: false,
-    enableAutoPipelining: false,
-    enableTelemetry: false,
-    readYourWrites: false,
+    ...CLIENT,
     signal: deadline.signal,
   });
   return new Store(redis, settings.REDIS_DIALECT, deadline);

@@ -49,6 +49,15 @@ function refusalOf(said: string, changes: boolean): Error {
   return new StoreUnavailable("refused", changes && !NOT_EXECUTED.test(said));
 }
 
+/** How the client must be built: it never sends anything twice, and leaves every answer as Redis gave it. */
+export const CLIENT = {
+  retry: { retries: 0 },
+  automaticDeserialization: false,
+  enableAutoPipelining: false,
+  enableTelemetry: false,
+  readYourWrites: false,
+} as const;
+
 /** Time left for the Redis round trips of one request. */
 export class Deadline {
   readonly ends_at_ms: number;

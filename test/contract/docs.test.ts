@@ -21,7 +21,7 @@ test("docs/errors.md has every code with its status", () => {
 
 test("docs/settings.md and wrangler.toml have every variable, with its default", () => {
   const [variables = ""] = read("docs/settings.md").split("## Settings of a pool");
-  const documented = [...variables.matchAll(/^\| `([A-Z_]+)` \| (.*?) \|/gm)].map(
+  const documented = [...variables.matchAll(/^\| `([A-Z_]+)`(?: \*)? \| (.*?) \|/gm)].map(
     ([, name = "", value = ""]) => [name, value],
   );
   expect(documented.map(([name]) => name).sort()).toEqual([...VARIABLES].sort());

@@ -2,16 +2,13 @@
 import { Redis } from "@upstash/redis";
 import { type RedisServer, startRedis } from "../../dev/redis.ts";
 import { startUpstash, type UpstashDouble, type UpstashOptions } from "../../dev/upstash/server.ts";
+import { CLIENT } from "../../src/store.ts";
 
 export const connect = (url: string, token: string, deadlineMs = 5_000) =>
   new Redis({
     url,
     token,
-    retry: { retries: 0 },
-    automaticDeserialization: false,
-    enableAutoPipelining: false,
-    enableTelemetry: false,
-    readYourWrites: false,
+    ...CLIENT,
     signal: () => AbortSignal.timeout(deadlineMs),
   });
 

@@ -6,7 +6,7 @@ import { startRedis } from "../../dev/redis.ts";
 import { startUpstash } from "../../dev/upstash/server.ts";
 import { keysOf } from "../../src/keys.ts";
 import type { Dialect } from "../../src/scripts/define.ts";
-import { Deadline, Store } from "../../src/store.ts";
+import { CLIENT, Deadline, Store } from "../../src/store.ts";
 
 export const keys = keysOf("test");
 
@@ -67,11 +67,7 @@ export function storeAt(url: string, token: string, dialect: Dialect = "upstash"
   const client = new Upstash({
     url,
     token,
-    retry: { retries: 0 },
-    automaticDeserialization: false,
-    enableAutoPipelining: false,
-    enableTelemetry: false,
-    readYourWrites: false,
+    ...CLIENT,
     signal: deadline.signal,
   });
   return new Store(client, dialect, deadline);
