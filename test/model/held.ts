@@ -1,7 +1,8 @@
-// The verbs of a lease that is held against the model: renew, release, undo.
+// The verbs of a lease that is held against the model: renew, release, undo; and whole calls.
 import assert from "node:assert/strict";
+import { allocate } from "./allocate.ts";
 import type { Lease, Model } from "./model.ts";
-import type { Operation, PoolName } from "./operations.ts";
+import { CREDENTIALS, type Operation, type PoolName } from "./operations.ts";
 import { bench, conclude, isOutdated } from "./outcomes.ts";
 import type { Effect } from "./view.ts";
 import { note, type World } from "./world.ts";
@@ -54,12 +55,17 @@ export async function renew(world: World, op: Operation<"renew">): Promise<[Effe
   return [counted ? "counted" : "nothing", aim.pool];
 }
 
-export async function release(world: World, op: Operation<"release">): Promise<[Effect, PoolName]> {
+type Ending = Pick<Operation<"release">, "outcome" | "retry_after_ms">;
+
+async function releaseOf(
+  world: World,
+  aim: Aim,
+  { outcome, retry_after_ms }: Ending,
+): Promise<[Effect, PoolName]> {
   const { model } = world;
-  const aim = aimOf(model, op);
-  const reason = standingOf(model, aim);
   const { lease, pool } = aim;
-  const reply = await world.verbs[pool].release(aim.lease_id, aim.credential, op.outcome, op.retry_after_ms);
+  const reason = standingOf(model, aim);
+  const reply = await world.verbs[pool].release(aim.lease_id, aim.credential, outcome, retry_after_ms);
   note("release", reply);
   if (!lease || reason !== "held") {
     const absent = !lease && !model.pools[pool].made;
@@ -70,8 +76,28 @@ export async function release(world: World, op: Operation<"release">): Promise<[
   lease.state = "released";
   model.pools[pool].happened.released++;
   model.remember(lease, model.now_ms);
-  conclude(model, lease, op.outcome, op.retry_after_ms);
+  conclude(model, lease, outcome, retry_after_ms);
   return ["changed", pool];
+}
+
+export const release = (world: World, op: Operation<"release">) =>
+  releaseOf(world, aimOf(world.model, op), op);
+
+/** A whole call: on any credential, and its outcome at once. */
+export async function call(world: World, op: Operation<"call">) {
+  const ask = {
+    candidates: CREDENTIALS,
+    lease_ms: 5_000,
+    print: "p1",
+    borrowed: false,
+    token: null,
+  } as const;
+  await world.check(await allocate(world, { ...op, ...ask, verb: "allocate" }), op.pool);
+  const lease = world.model.records.get(op.lease);
+  if (lease && world.model.standing(lease) === "held") {
+    world.model.step++;
+    await world.check(...(await releaseOf(world, { ...lease, lease_id: lease.id, lease }, op)));
+  }
 }
 
 /** It does not name the credential: who never got the lease does not know it. */

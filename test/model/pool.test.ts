@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { allocate } from "./allocate.ts";
 import { type Database, startDatabase } from "./database.ts";
-import { release, renew, undo } from "./held.ts";
+import { call, release, renew, undo } from "./held.ts";
 import { history, type Operation, settingsOf } from "./operations.ts";
 import { configure, mark, patch, put, remove, revoke } from "./operators.ts";
 import { seen, World } from "./world.ts";
@@ -23,12 +23,16 @@ async function step(world: World, op: Operation) {
   const { model } = world;
   model.step++;
   switch (op.verb) {
+    case "rest":
+      return;
     case "wait":
       return world.wait(op.ms);
     case "until": {
       const end_ms = model.ends(op.end)[op.pick] ?? model.now_ms;
       return world.wait(Math.max(0, end_ms + op.off_ms - model.now_ms));
     }
+    case "call":
+      return call(world, op);
     case "renew":
       return world.check(...(await renew(world, op)));
     case "release":
