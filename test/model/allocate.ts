@@ -155,6 +155,6 @@ export async function allocate(world: World, ask: Ask): Promise<Effect> {
     note(reply.kind === "granted" && reply.replayed ? "replay" : "allocate", reply);
     if (reply.kind !== "reclaim_due") return settle(world, ask, ends, reply);
     assert(!world.model.records.has(lease) && world.expired(pool).length >= world.reclaim_step);
-    await world.check("swept", pool);
+    world.check("swept", pool);
   }
 }

@@ -92,11 +92,11 @@ export async function call(world: World, op: Operation<"call">) {
     borrowed: false,
     token: null,
   } as const;
-  await world.check(await allocate(world, { ...op, ...ask, verb: "allocate" }), op.pool);
+  world.check(await allocate(world, { ...op, ...ask, verb: "allocate" }), op.pool);
   const lease = world.model.records.get(op.lease);
   if (lease && world.model.standing(lease) === "held") {
     world.model.step++;
-    await world.check(...(await releaseOf(world, { ...lease, lease_id: lease.id, lease }, op)));
+    world.check(...(await releaseOf(world, { ...lease, lease_id: lease.id, lease }, op)));
   }
 }
 

@@ -160,7 +160,7 @@ export const history = fc.record({
   settings: fc.record({ default: settings, vip: settings }),
   /** Whether the second pool is there from the start. */
   vip: fc.boolean(),
-  reclaim_step: fc.constantFrom(64, 64, 64, 2),
+  reclaim_step: fc.constantFrom(64 as const, 64 as const, 64 as const, 2 as const),
   operations: fc.array(fc.oneof({ withCrossShrink: true }, ...alternatives), {
     minLength: 20,
     maxLength: 60,

@@ -7,6 +7,7 @@ import { type Database, startDatabase } from "./database.ts";
 import { call, release, renew, undo } from "./held.ts";
 import { history, type Operation, settingsOf } from "./operations.ts";
 import { configure, mark, patch, put, remove, revoke } from "./operators.ts";
+import { WATCH } from "./view.ts";
 import { seen, World } from "./world.ts";
 
 const RUNS = Number(process.env.RUNS ?? 2_000);
@@ -15,7 +16,7 @@ const RUN_MS = 150; // a bound for machines that do something else, too
 
 let database: Database;
 beforeAll(async () => {
-  database = await startDatabase();
+  database = await startDatabase(WATCH);
 });
 afterAll(() => database.stop());
 

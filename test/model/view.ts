@@ -1,8 +1,8 @@
-// The raw keys of the provider, read in one round trip, and the step's effect on them.
+// The raw keys of the provider, and a step's effect on them.
 import assert from "node:assert/strict";
 import { homeOf } from "../../src/keys.ts";
 import { keys } from "../support/redis.ts";
-import type { Database, Text } from "./database.ts";
+import type { Text } from "./database.ts";
 import { LEASES, POOLS, type PoolName } from "./operations.ts";
 
 export const PROVIDER = "openai";
@@ -37,7 +37,8 @@ const commandsOf = (pool: PoolName) => {
     ["HGETALL", secrets_key],
   ];
 };
-const COMMANDS = [
+/** Everything that a view is made of. */
+export const WATCH = [
   ["HGETALL", keys.provider(PROVIDER)],
   ["HGETALL", keys.index("pools")],
   ["MGET", ...LEASES.map(keys.lease)],
@@ -55,8 +56,7 @@ function memberOf([text, score]: [string, string]): Member {
   return { credential, fence: Number(fence), lease, expires_at_ms: Number(score) };
 }
 
-export async function look(database: Database): Promise<View> {
-  const [provider, index, records, ...rest] = await database.send(...COMMANDS);
+export function viewOf([provider, index, records, ...rest]: Text[]): View {
   const pools = POOLS.map((name, i): [PoolName, RawPool] => {
     const [hash, members, config, secrets] = rest.slice(4 * i);
     return [
