@@ -13,12 +13,21 @@ import { ScriptFault, StoreUnavailable } from "./store.ts";
 
 type Issue = z.core.$ZodIssue;
 
+/** A field that is missing is said so, whatever it should have been. */
+z.config({
+  customError: (issue) =>
+    issue.code === "invalid_type" && issue.input === undefined ? "is required" : undefined,
+});
+
+/** The message of a union that was given none of its own. */
+const UNSAID = "Invalid input";
+
 const isUnknownField = (issue: Issue) => issue.code === "unrecognized_keys" && issue.path.length === 0;
 
 /** Where and why, one by one. Of a union the branch that was meant: the first without fields that it does not know. */
 function explain(issue: Issue, path: PropertyKey[]): { field: string; message: string }[] {
   const at = [...path, ...issue.path];
-  if (issue.code === "invalid_union" && issue.errors.length > 0) {
+  if (issue.code === "invalid_union" && issue.errors.length > 0 && issue.message === UNSAID) {
     const meant = issue.errors.find((branch) => !branch.some(isUnknownField)) ?? issue.errors.at(-1) ?? [];
     return meant.flatMap((inner) => explain(inner, at));
   }
@@ -112,7 +121,7 @@ export const observed = createMiddleware<App>(async (c, next) => {
   c.var.deps?.metrics.count("qm_requests_total", { route, status });
   if (code) c.var.deps?.metrics.count("qm_refusals_total", { code });
   const ms = Date.now() - started_at_ms;
-  log(status >= 500 ? "error" : "info", "request", {
+  log(levelOf(status, code), "request", {
     request_id: c.var.requestId,
     method: c.req.method,
     route,
@@ -122,6 +131,10 @@ export const observed = createMiddleware<App>(async (c, next) => {
     ...c.var.ids,
   });
 });
+
+/** An open breaker is upstream's trouble, not ours. */
+const levelOf = (status: number, code: string | undefined) =>
+  status < 500 ? "info" : code === "breaker_open" ? "warn" : "error";
 
 const RETRY_SECONDS = 1;
 

@@ -45,13 +45,19 @@ const SECURITY = {
   metrics: { type: "http", scheme: "bearer", description: "A key of METRICS_KEYS." },
 } as const;
 
+/** The generator leaves the flag of a regular expression in its text, where JSON Schema would take it for a part of it. */
+const withPlainPatterns = <T>(description: T): T =>
+  JSON.parse(JSON.stringify(description), (key, value) =>
+    key === "pattern" && typeof value === "string" ? value.replace(/\/[a-z]+$/, "") : value,
+  );
+
 /** Made at the first request: the description covers routes that are added after this one. */
 export function docs(api: () => OpenAPIHono<App>) {
   const describe = () => {
     const registry = api().openAPIRegistry;
     for (const [name, scheme] of Object.entries(SECURITY))
       registry.registerComponent("securitySchemes", name, scheme);
-    return api().getOpenAPI31Document(INFO);
+    return withPlainPatterns(api().getOpenAPI31Document(INFO));
   };
   let description: ReturnType<typeof describe> | undefined;
   return new Hono<App>()

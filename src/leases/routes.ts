@@ -86,6 +86,12 @@ function keysOfLease(keys: Keys, lease_id: string, { provider, pool }: { provide
   return { pool_key, leases_key, lease_key: keys.lease(lease_id) };
 }
 
+/** What does not end by itself: until an operator has helped, asking every second is of no use. */
+const FOR_OPERATORS = new Set(["auth_failed", "disabled", "pending", "removed", "token_expired"]);
+
+const untilOperatorMs = (reasons: Record<string, number>) =>
+  Object.keys(reasons).every((reason) => FOR_OPERATORS.has(reason)) ? MINUTE_MS : 0;
+
 /** A pool that a caller only says it is from has no series of its own. */
 const poolLabel = (reason: string, { provider, pool }: { provider: string; pool: string }) =>
   reason === "unknown" || reason === "mismatch" ? "other" : homeOf(provider, pool);
@@ -94,6 +100,7 @@ export const leases = router()
   .openapi(allocateKey, async (c) => {
     const asked = c.req.valid("json");
     const { metrics } = c.var.deps;
+    c.set("ids", { provider: asked.provider, pool: asked.pool });
     const answer = await allocate(c.var.deps, asked);
     switch (answer.kind) {
       case "granted": {
@@ -110,7 +117,7 @@ export const leases = router()
         const detail = `nothing is free: ${counts.join(", ")}`;
         return fail(c, "no_capacity", detail, {
           reasons,
-          retry_after_seconds: retrySeconds(answer.due_in_ms),
+          retry_after_seconds: retrySeconds(answer.due_in_ms || untilOperatorMs(reasons)),
         });
       }
       case "breaker_open":

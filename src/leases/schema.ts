@@ -14,7 +14,9 @@ export const allocateBody = z
     pool: id.default("default"),
     lease_seconds: leaseSeconds.optional(),
     holder: id.optional().meta({ description: "Who will hold it, for the operator's eyes." }),
-    op_id: id.optional().meta({ description: "Makes a repeat answer the same lease." }),
+    op_id: id
+      .optional()
+      .meta({ description: "Makes a repeat answer the same lease; unique for provider, pool and holder." }),
     affinity_key: z
       .string()
       .min(1)
@@ -49,7 +51,12 @@ export type LeaseView = z.output<typeof leaseView>;
 export const leasePath = z.object({ lease_id: id });
 
 /** Whose lease it is: all four must fit together. `pool` is the pool it was granted from. */
-const held = { key_id: id, provider: id, pool: id.default("default") };
+const as_granted = { description: "As the lease named it." };
+const held = {
+  key_id: id.meta(as_granted),
+  provider: id.meta(as_granted),
+  pool: id.default("default").meta(as_granted),
+};
 
 export const renewBody = z.strictObject({ ...held, lease_seconds: leaseSeconds }).meta({ id: "Renew" });
 export const renewed = z

@@ -37,7 +37,9 @@ const common = {
     .max(10_000)
     .meta({ description: "How many leases it may carry at once." }),
   models: z
-    .union([z.tuple([z.literal("*")]), z.record(model, model)])
+    .union([z.tuple([z.literal("*")]), z.record(model, model)], {
+      error: '["*"], or an object { "public name": "name upstream" } of 1 to 128 printable characters each',
+    })
     .refine(
       (models) => Object.keys(models).length >= 1 && Object.keys(models).length <= 200,
       "1 to 200 models",

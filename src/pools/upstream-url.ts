@@ -18,9 +18,10 @@ export const hostOf = (base_url: string | null | undefined) =>
 
 /** What is wrong with a base URL, or undefined. The URL itself is not repeated: it could carry a secret. */
 export function baseUrlFault(text: string, allowPrivate: boolean): string | undefined {
-  if (!URL.canParse(text)) return "a URL";
+  if (!URL.canParse(text)) return "it must be a URL";
   const url = new URL(text);
-  if (url.protocol !== "https:" && !(allowPrivate && url.protocol === "http:")) return "https";
+  if (url.protocol !== "https:" && !(allowPrivate && url.protocol === "http:"))
+    return "it must be an https URL";
   if (url.username || url.password) return "no user name and no password in the URL";
   if (url.search || text.includes("?")) return "no query in the URL";
   if (url.hash || text.includes("#")) return "no fragment in the URL";

@@ -21,6 +21,22 @@ test("every route of the API is described", async () => {
   expect(known.sort()).toEqual([...new Set(served)].sort());
 });
 
+test("every pattern is one that JSON Schema takes, without flags of a language", async () => {
+  const patterns: string[] = [];
+  JSON.stringify(await described(), (key, value) => {
+    if (key === "pattern" && typeof value === "string") patterns.push(value);
+    return value;
+  });
+  expect(patterns.length).toBeGreaterThan(5);
+  for (const pattern of patterns) {
+    expect(() => new RegExp(pattern, "u")).not.toThrow();
+    expect(pattern).not.toMatch(/\/[a-z]*$/);
+  }
+  expect(new RegExp(patterns.find((pattern) => pattern.includes("{C}")) ?? "$^", "u").test("gpt-4o")).toBe(
+    true,
+  );
+});
+
 test("no two errors share a code, and each has a status of its class", () => {
   expect(new Set(errorTable.map(({ code }) => code)).size).toBe(errorTable.length);
   for (const { status } of errorTable) expect(status).toBeGreaterThanOrEqual(400);

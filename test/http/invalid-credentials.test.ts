@@ -59,7 +59,7 @@ test.each([
     ["secret.api_key"],
   ],
   ["a secret of another kind", [{ ...good, kind: "oauth" }], ["secret.access_token", "secret.api_key"]],
-  ["no models", [{ ...good, models: ["gpt-4o"] }], ["models.0"]],
+  ["no models", [{ ...good, models: ["gpt-4o"] }], ["models"]],
   ["a list", [{ credentials: [] }, { credentials: Array.from({ length: 1001 }, () => 1) }], ["credentials"]],
   ["no JSON", ["{", "", "key_id=key_01"], ["body"]],
 ])("a credential: %s", async (_, bodies, fields) => {

@@ -38,5 +38,5 @@ test.each([
 test("a deployment may allow http and private hosts, and still no user name", () => {
   expect(baseUrlFault("http://127.0.0.1:8077/v1", true)).toBeUndefined();
   expect(baseUrlFault("http://user@127.0.0.1:8077/v1", true)).toContain("user name");
-  expect(baseUrlFault("ftp://127.0.0.1", true)).toBe("https");
+  expect(baseUrlFault("ftp://127.0.0.1", true)).toContain("https");
 });
