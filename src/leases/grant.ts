@@ -59,7 +59,9 @@ async function configOf(
 
 async function tryGrant(deps: Deps, ask: Ask, pool: string, grant: Granted): Promise<Lease | undefined> {
   const config = await configOf(deps, ask, pool, grant.credential);
-  const provider_model = config && providerModel(config, ask.model);
+  // A lease that is held is the same lease again, whatever became of its credential's models meanwhile.
+  const provider_model =
+    config && (providerModel(config, ask.model) ?? (grant.replayed ? ask.model : undefined));
   const { sealed } = readSecret(grant.secret);
   const secret = await deps.sealing.open(sealed, [ask.provider, pool, grant.credential]);
   if (secret && config && provider_model !== undefined) {

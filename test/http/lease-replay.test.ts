@@ -44,6 +44,14 @@ describe("a repeat by op_id", () => {
     expect(await inFlight(redis)).toEqual(units(0));
   });
 
+  test("stays the same lease when its credential no longer lists the model: its holder still uses the unit", async () => {
+    await add("key_01", 1);
+    const { provider_model: _, ...held } = await lease({ op_id: "op-1" });
+    await worker.admin("PATCH", "/credentials/openai/default/key_01", { models: { other: "other" } });
+    expect(await lease({ op_id: "op-1" })).toMatchObject(held);
+    expect(await inFlight(redis)).toEqual(units(1));
+  });
+
   test("of a lease that is over says so and grants nothing new", async () => {
     await add("key_01", 3);
     const ended = {
