@@ -30,6 +30,8 @@ export interface Isolate {
 }
 
 export interface Deps extends Isolate {
+  /** What a journal entry says of the request that made it: its id, and what the caller gives beside it. */
+  note(more?: Record<string, unknown>): string;
   /** Redis under the deadline of this request. */
   readonly store: Store;
   /** Redis with time of its own, for work that goes on after the reply. */
@@ -69,14 +71,15 @@ function storeOf(settings: Settings): Store {
   return new Store(redis, settings.REDIS_DIALECT, deadline);
 }
 
-/** The deps of one request. Throws SettingsError. */
-export function depsOf(env: Env, context: Pick<ExecutionContext, "waitUntil">): Deps {
+/** The deps of one request, or of one run of the jobs. Throws SettingsError. */
+export function depsOf(env: Env, context: Pick<ExecutionContext, "waitUntil">, request_id: string): Deps {
   const isolate = isolateOf(env);
   return Object.assign(Object.create(isolate) as Isolate, {
+    note: (more: Record<string, unknown> = {}) => JSON.stringify({ request_id, ...more }),
     store: storeOf(isolate.settings),
     backgroundStore: () => storeOf(isolate.settings),
     background: (work: Promise<unknown>) => context.waitUntil(work.catch(() => undefined)),
   });
 }
 
-export const depsOfContext = (c: Context<App>) => depsOf(c.env, c.executionCtx);
+export const depsOfContext = (c: Context<App>) => depsOf(c.env, c.executionCtx, c.get("requestId"));

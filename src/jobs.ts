@@ -1,5 +1,6 @@
 // What the cron trigger does, once a minute: a table of jobs, each idempotent and bounded.
 import { depsOf } from "./deps.ts";
+import { mint } from "./ids.ts";
 import { log } from "./log.ts";
 
 type Job = (deps: ReturnType<typeof depsOf>) => Promise<Record<string, number>>;
@@ -11,7 +12,7 @@ const EVERY_MINUTE = "* * * * *";
 
 export async function runJobs(controller: ScheduledController, env: Env, context: ExecutionContext) {
   if (controller.cron !== EVERY_MINUTE) return log("warn", "unknown_cron", { cron: controller.cron });
-  const deps = depsOf(env, context);
+  const deps = depsOf(env, context, mint("job"));
   for (const [job, run] of Object.entries(JOBS)) {
     const started_at_ms = Date.now();
     const report = await run(deps).catch((error: Error) => ({ failed: error.name }));

@@ -41,7 +41,8 @@ export const newLeaseId = () => mint("lse");
 export function poolOf(store: Evaluator, cell: string) {
   const [provider, pool_name] = ["openai", "default"];
   const keys = keysOf(cell);
-  const { pool_key, config_key, secrets_key, leases_key } = keys.pool(provider, pool_name);
+  const place = keys.pool(provider, pool_name);
+  const { pool_key, secrets_key, leases_key } = place;
   const provider_key = keys.provider(provider);
   const home = homeOf(provider, pool_name);
   const settings = defaultsOf(pool_name);
@@ -56,7 +57,7 @@ export function poolOf(store: Evaluator, cell: string) {
     run(
       store,
       put,
-      { pool_key, config_key, secrets_key, provider_key, index_key: keys.index("pools") },
+      { ...place, provider_key, index_key: keys.index("pools") },
       {
         home,
         pool_name,
@@ -68,6 +69,7 @@ export function poolOf(store: Evaluator, cell: string) {
         sealed: SEALED,
         limits,
         health,
+        note: "{}",
         ...more,
       },
     );
@@ -117,8 +119,9 @@ export function poolOf(store: Evaluator, cell: string) {
       run(
         store,
         patch,
-        { pool_key, config_key, secrets_key, provider_key },
+        { ...place, provider_key },
         {
+          home,
           pool_name,
           credential_id,
           config_before: CONFIG,
@@ -126,19 +129,23 @@ export function poolOf(store: Evaluator, cell: string) {
           capacity,
           fingerprint: "",
           sealed: "",
+          note: "{}",
         },
       ),
-    mark: (credential_id: string) => run(store, mark, { pool_key }, { credential_id, status: "disabled" }),
-    revoke: (credential_id: string) => run(store, revoke, { pool_key }, { credential_id }),
+    mark: (credential_id: string) =>
+      run(store, mark, place, { home, credential_id, status: "disabled", note: "{}" }),
+    revoke: (credential_id: string) => run(store, revoke, place, { home, credential_id, note: "{}" }),
     configure: () =>
-      run(
-        store,
-        configure,
-        { pool_key, config_key },
-        { settings_before: "", settings: JSON.stringify(settings), limits, health },
-      ),
+      run(store, configure, place, {
+        home,
+        settings_before: "",
+        settings: JSON.stringify(settings),
+        limits,
+        health,
+        note: "{}",
+      }),
     remove: (credential_id: string) =>
-      run(store, remove, { pool_key, config_key, secrets_key, provider_key }, { pool_name, credential_id }),
+      run(store, remove, { ...place, provider_key }, { home, pool_name, credential_id, note: "{}" }),
     allocate: (...how: Parameters<typeof asked>) => {
       const call = asked(...how);
       return run(store, allocate, call.keys, call.args);

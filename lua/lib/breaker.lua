@@ -1,6 +1,7 @@
--- The pool's breaker, absent while nothing has failed.
+-- The pool's breaker, absent while nothing has failed; and the settings that a grant reads.
 --
 -- @breaker   1 failures open_until_ms open_fence out trips
+-- @limits    1 max_lifetime_ms reserved probes mode recovery
 --
 -- Open until `open_until_ms`; then half-open: a lease granted since it opened (fence > open_fence) is a probe, and at most
 -- `probes` of them are out at once. `trips` counts how often in a row it opened, so that it opens longer each time.
@@ -16,6 +17,14 @@ local function encode_breaker(b)
   return string.format("1 %.0f %.0f %.0f %.0f %.0f", b.failures, b.open_until_ms, b.open_fence, b.out, b.trips)
 end
 
+local function decode_limits(text)
+  local max_lifetime_ms, reserved, probes, mode, recovery =
+    string.match(text or "", "^1 (%d+) (%d+) (%d+) (%S+) (%S+)$")
+  if not mode then error("@limits cannot be read") end
+  return { max_lifetime_ms = tonumber(max_lifetime_ms), reserved = tonumber(reserved), probes = tonumber(probes),
+    mode = mode, recovery = recovery }
+end
+
 local function closed_breaker(open_fence)
   return { failures = 0, open_until_ms = 0, open_fence = open_fence, out = 0, trips = 0 }
 end
@@ -24,6 +33,12 @@ local function breaker_blocks(breaker, limits, now)
   if limits.mode ~= "auto" then return limits.mode == "open" end
   if not breaker or breaker.open_until_ms == 0 then return false end
   return now < breaker.open_until_ms or breaker.out >= limits.probes
+end
+
+-- When a breaker that blocks may let the next one through; 0 while that is not known: held open by hand, or its probes are out.
+local function breaker_due_ms(breaker, limits, now)
+  if limits.mode == "open" then return 0 end
+  return math.max(0, breaker.open_until_ms - now)
 end
 
 local function is_probe(breaker, fence)

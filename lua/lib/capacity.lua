@@ -73,11 +73,7 @@ local function plan_open(pool_key, ask, now)
     states = {}, changed = {}, why = {}, until_ms = {} }
   local read = read_states(plan, pool_key, { "@limits", "@pool", "@breaker" }, 1, math.min(FIRST, #candidates))
   if not read[2] then return nil end
-  local max_lifetime_ms, reserved, probes, mode, recovery =
-    string.match(read[1] or "", "^1 (%d+) (%d+) (%d+) (%S+) (%S+)$")
-  if not mode then error("@limits cannot be read") end
-  plan.limits = { max_lifetime_ms = tonumber(max_lifetime_ms), reserved = tonumber(reserved), probes = tonumber(probes),
-    mode = mode, recovery = recovery }
+  plan.limits = decode_limits(read[1])
   plan.pool, plan.breaker = decode_pool(read[2]), decode_breaker(read[3])
   return plan
 end

@@ -25,18 +25,12 @@ local function apply_allocate(plan, pool_key, leases_key, lease_key, lease_id, l
   return expires_at_ms
 end
 
--- An open breaker's deadline; 0 while it is not known: held open by hand, or its probes are out.
-local function breaker_due_ms(plan)
-  if plan.limits.mode == "open" then return 0 end
-  return math.max(0, plan.breaker.open_until_ms - plan.now)
-end
-
 -- Counts a refusal. In how many ms something is due back (0: not known), and why nothing was free, as JSON counts.
 local function refusal_of(plan, leases_key, kind)
   if kind == "reclaim_due" then return 0, "{}" end
   local counter = plan.blocked == "breaker_open" and "blocked" or plan.blocked or "refused"
   plan.pool[counter] = plan.pool[counter] + 1
-  if kind == "breaker_open" then return breaker_due_ms(plan), "{}" end
+  if kind == "breaker_open" then return breaker_due_ms(plan.breaker, plan.limits, plan.now), "{}" end
   local due_at_ms, counts, parts = math.huge, {}, {}
   for i = 1, #plan.candidates do
     local why, until_ms = plan.blocked or plan.why[i], plan.until_ms[i] or 0

@@ -21,6 +21,13 @@ local function renew_secret(pool, credential)
   credential.status, credential.until_ms, credential.errors = "available", 0, 0
 end
 
+-- What became of a credential, for the journal: all that a rebuild needs. `note` is JSON.
+local MEMBER = '{"change":"%s","key_id":"%s","status":"%s","capacity":%.0f,"config":%s,"fingerprint":"%s","sealed":"%s","note":%s}'
+local function member_detail(what, id, credential, change, note)
+  return string.format(MEMBER, what, id, credential.status, credential.capacity, change.config, change.fingerprint or "",
+    change.sealed or "", note)
+end
+
 local function set_capacity(pool, credential, capacity)
   pool.capacity = pool.capacity + capacity - credential.capacity
   credential.capacity = capacity

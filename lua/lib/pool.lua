@@ -5,7 +5,7 @@
 -- <id>      1 status until_ms capacity in_flight revoked_fence used_at_ms benched_fence errors success limited_at_ms verified_at_ms
 -- @made     when the pool was made, so that one made again with the same `seq` is told apart
 -- @health   JSON, read by health.lua and breaker.lua
--- @limits   1 max_lifetime_ms reserved probes mode recovery
+-- @limits   read by breaker.lua
 --
 -- `seq` numbers the changes of configuration, so it is the version that a snapshot compares. `until_ms` 0 is "no
 -- deadline"; the rest of @pool counts what happened since the pool was made; `errors` is the streak, `success` the smoothed rate in permille, -1 while there was no call.

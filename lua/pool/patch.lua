@@ -2,7 +2,9 @@
 --
 -- pool_key      pool:<provider>:<pool>            config_key    pool:<provider>:<pool>:config
 -- secrets_key   pool:<provider>:<pool>:secrets    provider_key  provider:<provider>
--- config_before is the configuration that was read. capacity, fingerprint and sealed are empty where they stay.
+-- journal_key   journal:<shard>
+-- config_before is the configuration that was read. home is `<provider>:<pool>`; capacity, fingerprint and sealed
+-- are empty where they stay; note is JSON for the journal.
 --
 -- patched
 -- stale                    the configuration is not config_before any more: read it again
@@ -11,10 +13,13 @@
 -- absent                   no such pool
 local pool_key, config_key       = KEYS[1], KEYS[2]
 local secrets_key, provider_key  = KEYS[3], KEYS[4]
-local pool_name, credential_id   = ARGV[1], ARGV[2]
-local config_before, config      = ARGV[3], ARGV[4]
-local capacity                   = tonumber(ARGV[5])
-local fingerprint, sealed        = ARGV[6], ARGV[7]
+local journal_key                = KEYS[5]
+local home, pool_name            = ARGV[1], ARGV[2]
+local credential_id              = ARGV[3]
+local config_before, config      = ARGV[4], ARGV[5]
+local capacity                   = tonumber(ARGV[6])
+local fingerprint, sealed        = ARGV[7], ARGV[8]
+local note                       = ARGV[9]
 
 local id = credential_id
 local read = redis.call("HMGET", pool_key, "@pool", id)
@@ -29,8 +34,9 @@ if what then return reply("elsewhere", what, where) end
 
 if change.new_secret then renew_secret(pool, credential) end
 if capacity then set_capacity(pool, credential, capacity) end
-pool.seq = pool.seq + 1
+local entry = pool_entry(home, pool, "config", now_ms(), member_detail("updated", id, credential, change, note))
 
 apply_member(change, config_key, secrets_key, provider_key, pool_name, id)
 redis.call("HSET", pool_key, "@pool", encode_pool(pool), id, encode_credential(credential))
+redis.call("XADD", journal_key, unpack(entry))
 return reply("patched")

@@ -3,9 +3,10 @@
 --
 -- pool_key      pool:<provider>:<pool>            config_key    pool:<provider>:<pool>:config
 -- secrets_key   pool:<provider>:<pool>:secrets    provider_key  provider:<provider>
--- index_key     index:pools
+-- index_key     index:pools                       journal_key   journal:<shard>
 -- pool_name is the name in provider_key, home `<provider>:<pool>`. status is that of a new credential. config is JSON kept as
--- it is; sealed begins with its sealing key's id and a dot; limits and health are the settings of a new pool.
+-- it is; sealed begins with its sealing key's id and a dot; limits and health are the settings of a
+-- new pool; note is JSON for the journal.
 --
 -- created
 -- updated
@@ -14,10 +15,11 @@
 -- full         members     the pool has as many members as it may have
 local pool_key, config_key, secrets_key   = KEYS[1], KEYS[2], KEYS[3]
 local provider_key, index_key             = KEYS[4], KEYS[5]
+local journal_key                         = KEYS[6]
 local home, pool_name, credential_id      = ARGV[1], ARGV[2], ARGV[3]
 local status, capacity, config            = ARGV[4], tonumber(ARGV[5]), ARGV[6]
 local fingerprint, sealed                 = ARGV[7], ARGV[8]
-local limits, health                      = ARGV[9], ARGV[10]
+local limits, health, note                = ARGV[9], ARGV[10], ARGV[11]
 
 local MOST, id = 10000, credential_id
 local read = redis.call("HMGET", pool_key, "@pool", id)
@@ -35,8 +37,9 @@ local created, now = not credential, now_ms()
 pool = pool or new_pool(now)
 credential = credential or new_credential(pool, status)
 if change.new_secret then renew_secret(pool, credential) end
-pool.seq, pool.members = pool.seq + 1, pool.members + (created and 1 or 0)
+pool.members = pool.members + (created and 1 or 0)
 set_capacity(pool, credential, capacity)
+local entry = pool_entry(home, pool, "config", now, member_detail(created and "created" or "updated", id, credential, change, note))
 
 if not read[1] then redis.call("HSET", index_key, home, now) end
 apply_member(change, config_key, secrets_key, provider_key, pool_name, id)
@@ -45,5 +48,6 @@ if not read[1] then
   for _, value in ipairs({ "@limits", limits, "@health", health, "@made", now }) do fields[#fields + 1] = value end
 end
 redis.call("HSET", pool_key, unpack(fields))
+redis.call("XADD", journal_key, unpack(entry))
 if created then return reply("created") end
 return reply("updated")

@@ -3,7 +3,8 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { COMMON, fail, problems } from "../errors.ts";
 import { json, router } from "../http.ts";
 import { id } from "../ids.ts";
-import { create, SHARDS } from "../scripts/cell/create.ts";
+import { SHARDS } from "../keys.ts";
+import { create } from "../scripts/cell/create.ts";
 import { run } from "../scripts/run.ts";
 
 const cellView = z.object({ cell: z.string(), epoch: z.number(), shards: z.number() }).meta({ id: "Cell" });

@@ -1,5 +1,6 @@
 // Changing a part of a credential: read, merge, and a compare-and-set.
 import type { Deps } from "../deps.ts";
+import { homeOf } from "../keys.ts";
 import { patch } from "../scripts/pool/patch.ts";
 import { run } from "../scripts/run.ts";
 import { secretFingerprint } from "../sealing.ts";
@@ -58,6 +59,7 @@ export async function patchCredential(
     const config = patched(credentialConfig.parse(JSON.parse(before)), change);
     if ("code" in config) return config;
     const reply = await run(deps.store, patch, keys, {
+      home: homeOf(provider, pool),
       pool_name: pool,
       credential_id: key_id,
       config_before: before,
@@ -65,6 +67,7 @@ export async function patchCredential(
       capacity: change.max_concurrent_uses ?? "",
       fingerprint: secret ? secretFingerprint(secret) : "",
       sealed,
+      note: deps.note(),
     });
     if (reply.kind === "elsewhere") return taken(reply.what, provider, reply.pool);
     if (reply.kind === "not_found" || reply.kind === "absent") return undefined;

@@ -4,6 +4,7 @@ import { requireCell } from "../cell/meta.ts";
 import { COMMON, fail, problems } from "../errors.ts";
 import { body, json, ndjson, page, router } from "../http.ts";
 import { id } from "../ids.ts";
+import { homeOf } from "../keys.ts";
 import { remove } from "../scripts/pool/remove.ts";
 import { run } from "../scripts/run.ts";
 import { putMany } from "./batch.ts";
@@ -133,7 +134,7 @@ export const credentials = router()
       store,
       remove,
       { ...poolKeys, provider_key: keys.provider(provider) },
-      { pool_name: pool, credential_id: key_id },
+      { home: homeOf(provider, pool), pool_name: pool, credential_id: key_id, note: c.var.deps.note() },
     );
     snapshots.forget(poolKeys.pool_key);
     if (reply.kind === "removed") return c.json({ removed: true as const, leases_ended: reply.ended }, 200);

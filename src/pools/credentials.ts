@@ -64,6 +64,7 @@ async function preparePut(
       sealed: await deps.sealing.seal(secret, [provider, pool, key_id]),
       limits: limitsOf(settings),
       health: healthOf(settings),
+      note: deps.note(),
     },
   };
 }

@@ -1,6 +1,7 @@
 // The operator's verbs on a credential that is there: enable, disable, revoke its leases, look at them.
 import { z } from "zod";
 import type { Deps } from "../deps.ts";
+import { homeOf } from "../keys.ts";
 import { mark } from "../scripts/pool/mark.ts";
 import { revoke } from "../scripts/pool/revoke.ts";
 import { run, runMany } from "../scripts/run.ts";
@@ -13,8 +14,8 @@ export type Mark = "available" | "disabled";
 /** Marks credentials in one round trip. An answer each: how many leases go on, or undefined where there is none such. */
 export async function markCredentials(deps: Deps, names: readonly CredentialName[], status: Mark) {
   const inputs = names.map(({ provider, pool, key_id }) => ({
-    keys: { pool_key: deps.keys.pool(provider, pool).pool_key },
-    args: { credential_id: key_id, status },
+    keys: deps.keys.pool(provider, pool),
+    args: { home: homeOf(provider, pool), credential_id: key_id, status, note: deps.note() },
   }));
   const replies = await runMany(deps.store, mark, inputs);
   for (const { keys } of inputs) deps.snapshots.forget(keys.pool_key);
@@ -26,9 +27,10 @@ export async function markCredentials(deps: Deps, names: readonly CredentialName
 
 /** How many leases it ended; undefined: there is no such credential. Throws StoreUnavailable. */
 export async function revokeLeases(deps: Deps, { provider, pool, key_id }: CredentialName) {
-  const { pool_key } = deps.keys.pool(provider, pool);
-  const reply = await run(deps.store, revoke, { pool_key }, { credential_id: key_id });
-  deps.snapshots.forget(pool_key);
+  const keys = deps.keys.pool(provider, pool);
+  const args = { home: homeOf(provider, pool), credential_id: key_id, note: deps.note() };
+  const reply = await run(deps.store, revoke, keys, args);
+  deps.snapshots.forget(keys.pool_key);
   return reply.kind === "revoked" ? reply.ended : undefined;
 }
 

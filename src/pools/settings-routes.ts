@@ -5,6 +5,7 @@ import type { Deps } from "../deps.ts";
 import { COMMON, fail, problems } from "../errors.ts";
 import { body, json, page, router } from "../http.ts";
 import { id } from "../ids.ts";
+import { homeOf } from "../keys.ts";
 import { configure } from "../scripts/pool/configure.ts";
 import { run } from "../scripts/run.ts";
 import type { Read } from "../store.ts";
@@ -118,23 +119,20 @@ const ATTEMPTS = 5;
 
 /** By compare-and-set. absent: there is no such pool; stale: others change it faster than we. */
 async function changeSettings(deps: Deps, { provider, pool }: PoolName, patch: PoolPatch) {
-  const { pool_key, config_key } = deps.keys.pool(provider, pool);
+  const place = deps.keys.pool(provider, pool);
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const [before] = await deps.store.read((p) => p.hget(config_key, "@settings"));
+    const [before] = await deps.store.read((p) => p.hget(place.config_key, "@settings"));
     const text = typeof before === "string" ? before : "";
     const settings = patchSettings(readSettings(pool, text), patch);
-    const reply = await run(
-      deps.store,
-      configure,
-      { pool_key, config_key },
-      {
-        settings_before: text,
-        settings: JSON.stringify(settings),
-        limits: limitsOf(settings),
-        health: healthOf(settings),
-      },
-    );
-    deps.snapshots.forget(pool_key);
+    const reply = await run(deps.store, configure, place, {
+      home: homeOf(provider, pool),
+      settings_before: text,
+      settings: JSON.stringify(settings),
+      limits: limitsOf(settings),
+      health: healthOf(settings),
+      note: deps.note(),
+    });
+    deps.snapshots.forget(place.pool_key);
     if (reply.kind !== "stale") return reply.kind;
   }
   return "stale" as const;

@@ -46,6 +46,18 @@ export const list = <T extends z.ZodType>(item: T, max: number) =>
     .max(max)
     .transform((items) => JSON.stringify(items));
 
+/** A list of records: one ARGV of JSON rows in the columns' order, read in Lua by `rows(ARGV[n], "<column> <column>")`. */
+export function rows<C extends Shape>(columns: C, max: number) {
+  const names = Object.keys(columns);
+  const type = z
+    .array(z.object(columns))
+    .max(max)
+    .transform((all) =>
+      JSON.stringify(all.map((row) => names.map((name) => (row as Record<string, unknown>)[name]))),
+    );
+  return Object.assign(type, { columns: names });
+}
+
 /** A reply's field that is JSON text. */
 export const json = <T extends z.ZodType>(type: T) =>
   z.string().transform((text): z.output<T> => type.parse(JSON.parse(text)));

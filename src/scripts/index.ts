@@ -9,8 +9,22 @@ import { configure } from "./pool/configure.ts";
 import { mark } from "./pool/mark.ts";
 import { patch } from "./pool/patch.ts";
 import { put } from "./pool/put.ts";
+import { reclaim } from "./pool/reclaim.ts";
 import { remove } from "./pool/remove.ts";
 import { revoke } from "./pool/revoke.ts";
+import { adjust } from "./quota/adjust.ts";
+import { expire } from "./quota/expire.ts";
+import { extend } from "./quota/extend.ts";
+import { refund } from "./quota/refund.ts";
+import { reserve } from "./quota/reserve.ts";
+import { settle } from "./quota/settle.ts";
+import { voidHold } from "./quota/void.ts";
+import { addToken } from "./tenant/add_token.ts";
+import { putTenant } from "./tenant/put.ts";
+import { putSubAccount } from "./tenant/put_sub.ts";
+import { removeTenant } from "./tenant/remove.ts";
+import { removeSubAccount } from "./tenant/remove_sub.ts";
+import { revokeToken } from "./tenant/revoke_token.ts";
 
 export const scripts = [
   create,
@@ -25,4 +39,18 @@ export const scripts = [
   put,
   remove,
   revoke,
+  reclaim,
+  adjust,
+  expire,
+  extend,
+  refund,
+  reserve,
+  settle,
+  voidHold,
+  addToken,
+  putTenant,
+  putSubAccount,
+  removeTenant,
+  removeSubAccount,
+  revokeToken,
 ] as const;

@@ -2,24 +2,43 @@
 import breaker from "../../lua/lib/breaker.lua";
 import capacity from "../../lua/lib/capacity.lua";
 import clock from "../../lua/lib/clock.lua";
+import funds from "../../lua/lib/funds.lua";
 import grant from "../../lua/lib/grant.lua";
 import health from "../../lua/lib/health.lua";
+import hold from "../../lua/lib/hold.lua";
+import journal from "../../lua/lib/journal.lua";
 import lease from "../../lua/lib/lease.lua";
 import member from "../../lua/lib/member.lua";
+import once from "../../lua/lib/once.lua";
+import planEnd from "../../lua/lib/plan_end.lua";
+import planFunds from "../../lua/lib/plan_funds.lua";
+import planReserve from "../../lua/lib/plan_reserve.lua";
 import poolLua from "../../lua/lib/pool.lua";
+import purse from "../../lua/lib/purse.lua";
 import reclaim from "../../lua/lib/reclaim.lua";
 import registry from "../../lua/lib/registry.lua";
+import tenantLua from "../../lua/lib/tenant.lua";
+import token from "../../lua/lib/token.lua";
 import wire from "../../lua/lib/wire.lua";
 
 const base = [clock, wire];
 const pool = [...base, poolLua];
 const leases = [...pool, lease];
+const tenant = [...base, journal, purse, tenantLua];
+const holds = [...tenant, funds, hold];
 
 export const lib = {
   base,
-  pool,
+  pool: [...pool, journal],
   leases,
   allocate: [...leases, breaker, reclaim, capacity, grant],
   release: [...leases, breaker, health],
-  members: [...pool, registry, member],
+  members: [...pool, journal, registry, member],
+  tenant,
+  tokens: [...tenant, token],
+  adjust: [...tenant, once],
+  reserve: [...holds, breaker, planFunds, planReserve],
+  extend: [...holds, planFunds],
+  end: [...holds, planEnd],
+  refund: holds,
 };

@@ -56,6 +56,12 @@ for (const script of scripts) {
     expect(unpacked(code, "ARGV").map(([name]) => name)).toEqual(Object.keys(script.args));
     for (const [i, [, right]] of unpacked(code, "KEYS").entries()) expect(right).toBe(`KEYS[${i + 1}]`);
     for (const [i, [, right]] of unpacked(code, "ARGV").entries()) expect(right).toContain(`ARGV[${i + 1}]`);
+    for (const [name, type] of Object.entries(script.args)) {
+      if ("columns" in type)
+        expect(code, `${name} is read by its columns`).toContain(
+          `, "${(type.columns as string[]).join(" ")}")`,
+        );
+    }
     for (const key of script.keys) {
       expect(code.split(new RegExp(`\\b${key}\\b`)).length, `${key} is used`).toBeGreaterThan(2);
       expect(lua, `${key} has its pattern in the header`).toMatch(new RegExp(`^-- .*\\b${key}\\b`, "m"));

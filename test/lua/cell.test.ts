@@ -1,6 +1,7 @@
 // cell/create and cell/probe on a real Redis, in both dialects.
 import { describe, expect, test } from "vitest";
-import { create, SHARDS } from "../../src/scripts/cell/create.ts";
+import { SHARDS } from "../../src/keys.ts";
+import { create } from "../../src/scripts/cell/create.ts";
 import { CHECKS, probe } from "../../src/scripts/cell/probe.ts";
 import { run } from "../../src/scripts/run.ts";
 import { keys, useRedis } from "../support/redis.ts";

@@ -6,10 +6,12 @@ import { probe } from "../../src/scripts/cell/probe.ts";
 import { scripts } from "../../src/scripts/index.ts";
 import { run } from "../../src/scripts/run.ts";
 import { leaseKit } from "../support/lease.ts";
+import { ledgerOf } from "../support/ledger.ts";
 import { keys, useRedis } from "../support/redis.ts";
 
 const redis = useRedis();
 const { pool, granted } = leaseKit(redis);
+const ledger = ledgerOf(() => redis.store());
 
 /** Every verb by the name of its script, along paths on which it writes all that it may. */
 const VERBS: [name: string, run: () => Promise<unknown>][] = [
@@ -31,6 +33,24 @@ const VERBS: [name: string, run: () => Promise<unknown>][] = [
   ["pool/mark", () => pool.mark("c1", "available")],
   ["pool/revoke", () => pool.revoke("c1")],
   ["pool/remove", () => pool.remove("c2")],
+  ["lease/allocate", () => granted("l3", ["c1"], 1)],
+  ["pool/reclaim", () => redis.later(10).then(pool.reclaim)],
+  ["tenant/put", () => ledger.put()],
+  ["tenant/put_sub", () => ledger.putSub("alice")],
+  ["tenant/add_token", () => ledger.addToken("alice", "tok_1", "sha")],
+  ["quota/adjust", () => ledger.adjust("alice", "op-1", "grant", 100)],
+  ["quota/adjust", () => ledger.adjust("alice", "op-1", "grant", 100)],
+  ["quota/reserve", () => ledger.reserve("alice", "h1", 1, { home: pool.home, pool_key: pool.pool_key })],
+  ["quota/reserve", () => ledger.reserve("alice", "h2", 1, { ttl_ms: 1 })],
+  ["quota/reserve", () => ledger.reserve("alice", "h3", 1)],
+  ["quota/extend", () => ledger.extend("h1", 1000, 2, 1)],
+  ["quota/settle", () => ledger.settle("h1", 2)],
+  ["quota/refund", () => ledger.refund("h1", "r1", 1)],
+  ["quota/expire", () => redis.later(10).then(() => ledger.expire("h2"))],
+  ["quota/void", () => ledger.void("h3")],
+  ["tenant/revoke_token", () => ledger.revokeToken("alice", "tok_1")],
+  ["tenant/remove_sub", () => ledger.removeSub("alice")],
+  ["tenant/remove", () => ledger.remove()],
 ];
 
 test("case D40: touched and declared are equal, and all keys of a call carry the cell's tag", async () => {

@@ -10,12 +10,15 @@ import { configure } from "../../src/scripts/pool/configure.ts";
 import { mark } from "../../src/scripts/pool/mark.ts";
 import { patch } from "../../src/scripts/pool/patch.ts";
 import { put } from "../../src/scripts/pool/put.ts";
+import { reclaim } from "../../src/scripts/pool/reclaim.ts";
 import { remove } from "../../src/scripts/pool/remove.ts";
 import { revoke } from "../../src/scripts/pool/revoke.ts";
 import { run } from "../../src/scripts/run.ts";
 import { keys } from "./redis.ts";
 
 export const KEEP_MS = 120_000;
+/** The caller's part of a journal entry. */
+export const NOTE = "{}";
 
 export function poolOf(
   store: () => Evaluator,
@@ -23,7 +26,7 @@ export function poolOf(
   pool = "default",
   settings: PoolSettings = defaultsOf(pool),
 ) {
-  const { pool_key, config_key, secrets_key, leases_key } = keys.pool(provider, pool);
+  const { pool_key, config_key, secrets_key, leases_key, journal_key } = keys.pool(provider, pool);
   const home = homeOf(provider, pool);
   const provider_key = keys.provider(provider);
   const ofLease = (lease_id: string) => ({ pool_key, leases_key, lease_key: keys.lease(lease_id) });
@@ -33,6 +36,7 @@ export function poolOf(
     secrets_key,
     leases_key,
     provider_key,
+    journal_key,
     home,
     put: (
       credential_id: string,
@@ -42,7 +46,7 @@ export function poolOf(
       run(
         store(),
         put,
-        { pool_key, config_key, secrets_key, provider_key, index_key: keys.index("pools") },
+        { pool_key, config_key, secrets_key, provider_key, index_key: keys.index("pools"), journal_key },
         {
           home,
           pool_name: pool,
@@ -54,18 +58,27 @@ export function poolOf(
           sealed: `k1.${credential_id}`,
           limits: limitsOf(settings),
           health: healthOf(settings),
+          note: NOTE,
           ...more,
         },
       ),
     mark: (credential_id: string, status: "available" | "disabled") =>
-      run(store(), mark, { pool_key }, { credential_id, status }),
-    revoke: (credential_id: string) => run(store(), revoke, { pool_key }, { credential_id }),
+      run(store(), mark, { pool_key, journal_key }, { home, credential_id, status, note: NOTE }),
+    revoke: (credential_id: string) =>
+      run(store(), revoke, { pool_key, journal_key }, { home, credential_id, note: NOTE }),
     configure: (now: PoolSettings, settings_before = "") =>
       run(
         store(),
         configure,
-        { pool_key, config_key },
-        { settings_before, settings: JSON.stringify(now), limits: limitsOf(now), health: healthOf(now) },
+        { pool_key, config_key, journal_key },
+        {
+          home,
+          settings_before,
+          settings: JSON.stringify(now),
+          limits: limitsOf(now),
+          health: healthOf(now),
+          note: NOTE,
+        },
       ),
     patch: (
       credential_id: string,
@@ -75,8 +88,9 @@ export function poolOf(
       run(
         store(),
         patch,
-        { pool_key, config_key, secrets_key, provider_key },
+        { pool_key, config_key, secrets_key, provider_key, journal_key },
         {
+          home,
           pool_name: pool,
           credential_id,
           config_before,
@@ -84,6 +98,7 @@ export function poolOf(
           capacity: "",
           fingerprint: "",
           sealed: "",
+          note: NOTE,
           ...more,
         },
       ),
@@ -91,8 +106,8 @@ export function poolOf(
       run(
         store(),
         remove,
-        { pool_key, config_key, secrets_key, provider_key },
-        { pool_name: pool, credential_id },
+        { pool_key, config_key, secrets_key, provider_key, journal_key },
+        { home, pool_name: pool, credential_id, note: NOTE },
       ),
     allocate: (
       lease_id: string,
@@ -134,6 +149,7 @@ export function poolOf(
         retry_after_ms,
         keep_ms: KEEP_MS,
       }),
+    reclaim: () => run(store(), reclaim, { pool_key, leases_key }, {}),
     undo: (lease_id: string, bench_it = false, spend_ms = 0) =>
       run(store(), undo, ofLease(lease_id), { lease_id, home, bench_it, spend_ms }),
   };

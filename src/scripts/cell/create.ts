@@ -4,9 +4,6 @@ import { defineScript } from "../define.ts";
 import { lib } from "../lua.ts";
 import { flag, id, int } from "../types.ts";
 
-/** Journal shards of a cell: fixed for its life, since a shard is a hash of the aggregate. */
-export const SHARDS = 16;
-
 export const create = defineScript({
   name: "cell/create",
   changes: true,
