@@ -9,6 +9,8 @@ import { API_BODY_BYTES, limitBody, observed, onError, router, withDeps } from "
 import { mint } from "./ids.ts";
 import { leases } from "./leases/routes.ts";
 import { pools } from "./pools/routes.ts";
+import { quota } from "./quota/routes.ts";
+import { tenants } from "./tenants/routes.ts";
 
 export const app = router();
 
@@ -28,6 +30,8 @@ app.route("/", status); //  /readyz  /metrics
 app.route("/", cell); //    /api/admin/cell
 app.route("/", pools); //   /api/admin/credentials
 app.route("/", leases); //  /api/internal/allocate-key  /api/internal/leases
+app.route("/", tenants); // /api/admin/tenants
+app.route("/", quota); //   /api/internal/holds  /api/internal/refunds  …/balances  …/adjust
 
 app.notFound((c) => fail(c, "not_found", "no such route", {}));
 app.onError(onError);

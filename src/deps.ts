@@ -7,11 +7,22 @@ import type { Code } from "./errors.ts";
 import { type Keys, keysOf } from "./keys.ts";
 import { Metrics } from "./metrics.ts";
 import { Snapshots } from "./pools/snapshot.ts";
+import { Overdue } from "./quota/overdue.ts";
 import { Sealing } from "./sealing.ts";
 import { CLIENT, Deadline, Store } from "./store.ts";
 
+type IdName =
+  | "provider"
+  | "pool"
+  | "key_id"
+  | "lease_id"
+  | "holder"
+  | "tenant"
+  | "sub_account"
+  | "hold_id"
+  | "op_id";
 /** What a request was about, for its log line: ids only. */
-export type Ids = Partial<Record<"provider" | "pool" | "key_id" | "lease_id" | "holder", string>>;
+export type Ids = Partial<Record<IdName, string>>;
 
 export interface App {
   Bindings: Env;
@@ -25,6 +36,7 @@ export interface Isolate {
   readonly sealing: Sealing;
   readonly snapshots: Snapshots;
   readonly metrics: Metrics;
+  readonly overdue: Overdue;
   /** Set once the dialect probe has passed. */
   probed: boolean;
 }
@@ -53,6 +65,7 @@ function isolateOf(env: Env): Isolate {
       sealing: new Sealing(settings.SEALING_KEYS),
       snapshots: new Snapshots(settings),
       metrics: new Metrics(),
+      overdue: new Overdue(),
       probed: false,
     };
     isolates.set(env, isolate);

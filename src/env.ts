@@ -50,6 +50,8 @@ const variables = z.object({
     .pipe(z.array(sealingKey).min(1).max(10))
     .refine((list) => new Set(list.map((key) => key.key_id)).size === list.length, "each id once"),
   LEASE_KEEP_MINUTES: whole(1, 1440),
+  HOLD_KEEP_MINUTES: whole(1, 44_640),
+  OP_KEEP_HOURS: whole(1, 744),
   SNAPSHOT_FRESH_MS: whole(0, 600_000),
   SNAPSHOT_STALE_MS: whole(0, 600_000),
   ALLOW_PRIVATE_UPSTREAMS: flag,

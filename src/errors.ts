@@ -5,20 +5,37 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 
 const field = z.object({ field: z.string(), message: z.string() });
 const LOST_REASONS = ["expired", "released", "revoked", "mismatch", "unknown"] as const;
+const HOLD_ENDS = ["settled", "voided", "expired"] as const;
 
 const table = {
   invalid_request: [400, "The request is not valid", { errors: z.array(field) }],
   unauthenticated: [401, "No key, or a wrong one", {}],
+  quota_exhausted: [
+    402,
+    "Funds do not suffice",
+    { scope: z.enum(["debt", "sub_account", "account"]), requested: z.number(), available: z.number() },
+  ],
+  forbidden: [403, "The tenant or its sub-account is frozen", {}],
   not_found: [404, "Not found", {}],
   policy_conflict: [409, "What the request names contradicts itself or the state", {}],
   idempotency_conflict: [409, "The id was used with other arguments", {}],
   lease_lost: [409, "The lease is over", { reason: z.enum(LOST_REASONS) }],
+  hold_closed: [
+    409,
+    "The hold has ended",
+    { reason: z.enum(HOLD_ENDS), state: z.enum(HOLD_ENDS), charged: z.number() },
+  ],
   too_large: [413, "The body is too large", { max_bytes: z.number() }],
   unsupported_media_type: [415, "The content type is not supported", {}],
   no_capacity: [
     429,
     "Everything that could serve is in use or cooling",
     { reasons: z.record(z.string(), z.number()), retry_after_seconds: z.number() },
+  ],
+  concurrency_limited: [
+    429,
+    "The sub-account has as many open holds as it may",
+    { max_concurrent: z.number() },
   ],
   internal_error: [500, "A bug, or a stored value that cannot be read", {}],
   store_unavailable: [

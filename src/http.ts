@@ -1,10 +1,11 @@
 // What all routes share: a router that answers problems, JSON replies, and what wraps every request.
 import { OpenAPIHono, z } from "@hono/zod-openapi";
-import type { Context, ErrorHandler } from "hono";
+import type { Context, ErrorHandler, TypedResponse } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { createMiddleware } from "hono/factory";
 import { HTTPException } from "hono/http-exception";
 import { routePath } from "hono/route";
+import type { JSONParsed } from "hono/utils/types";
 import { type App, depsOfContext } from "./deps.ts";
 import { SettingsError } from "./env.ts";
 import { fail } from "./errors.ts";
@@ -60,6 +61,12 @@ export const json = <T extends z.ZodType>(schema: T, description: string) => ({
   description,
   content: { "application/json": { schema } },
 });
+
+/** A JSON reply that is text already, with what must not pass through a parser. */
+export function jsonText<T extends z.ZodType>(c: Context, text: string) {
+  const response: Response = c.body(text, 200, { "content-type": "application/json" });
+  return response as Response & TypedResponse<JSONParsed<z.output<T>>, 200, "json">;
+}
 
 /** A JSON body that must be there. */
 export const body = <T extends z.ZodType>(schema: T) => ({

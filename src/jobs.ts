@@ -2,11 +2,16 @@
 import { depsOf } from "./deps.ts";
 import { mint } from "./ids.ts";
 import { log } from "./log.ts";
+import { sweepLeases } from "./pools/sweep.ts";
+import { sweepHolds } from "./quota/sweep.ts";
 
 type Job = (deps: ReturnType<typeof depsOf>) => Promise<Record<string, number>>;
 
-/** Every minute, in this order. The first ones come with the journal. */
-const JOBS: Record<string, Job> = {};
+/** Every minute, in this order. */
+const JOBS: Record<string, Job> = {
+  /** What is overdue is given back: holds, then leases. */
+  sweep: async (deps) => ({ ...(await sweepHolds(deps)), ...(await sweepLeases(deps)) }),
+};
 
 const EVERY_MINUTE = "* * * * *";
 

@@ -1,10 +1,13 @@
 // What the API says of itself: a client made from a description that is not true, if these failed.
 import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { ledgerVerbsOf } from "../support/ledger-http.ts";
 import { type Answer, METRICS_KEY, useWorker, verbsOf } from "../support/worker.ts";
+import { ACME, HOLDS, ledgerWalk } from "./ledger-walk.ts";
 
 const worker = useWorker();
 const { add, allocate, lease, renew, release } = verbsOf(worker);
+const { open, reserve, end, adjust } = ledgerVerbsOf(worker);
 const { admin, call } = worker;
 
 type Json = { [key: string]: unknown };
@@ -73,6 +76,7 @@ const walk: Record<string, () => Promise<Answer>> = {
   "get /api/admin/pools/{provider}/{pool}": () => admin("GET", POOL),
   "patch /api/admin/pools/{provider}/{pool}": () => admin("PATCH", POOL, { lease_seconds: 30 }),
   [`delete ${OF_ONE}`]: () => admin("DELETE", ONE),
+  ...ledgerWalk(worker),
 };
 
 describe("/openapi.json", () => {
@@ -113,6 +117,10 @@ describe("/openapi.json", () => {
       [`patch ${OF_ONE}`, () => admin("PATCH", ONE, { weight: 0 })],
       ["patch /api/admin/pools/{provider}/{pool}", () => admin("PATCH", "/pools/openai/nobody", {})],
       ["post /api/admin/cell", () => admin("POST", "/cell")],
+      [`post ${HOLDS}`, () => reserve("h1", 1)],
+      [`post ${HOLDS}`, () => open(10).then(() => reserve("h1", 11))],
+      [`post ${HOLDS}/{hold_id}/settle`, () => end("h1", "settle", { amount: 1 })],
+      [`post ${ACME}/adjust`, () => adjust("account", "deduct", 11)],
     ];
     for (const [route, ask] of refusals) {
       const answer = await ask();

@@ -1,11 +1,13 @@
 // Every error of the table, provoked: a caller who would react wrongly, or learn too much, if these failed.
 import { describe, expect, test } from "vitest";
 import { type Code, errorTable } from "../../src/errors.ts";
+import { ledgerVerbsOf } from "../support/ledger-http.ts";
 import { keys } from "../support/redis.ts";
 import { type Answer, INTERNAL_KEY, useWorker, verbsOf } from "../support/worker.ts";
 
 const worker = useWorker();
 const { add, allocate, lease, renew, release } = verbsOf(worker);
+const { reserve, end, open } = ledgerVerbsOf(worker);
 const { redis, call } = worker;
 
 const ALLOCATE = "/api/internal/allocate-key";
@@ -18,6 +20,20 @@ const provoke: Record<Code, () => Promise<Answer>> = {
   unauthenticated: () => call("POST", ALLOCATE, {}, {}),
   not_found: () => allocate({ provider: "nobody" }),
   policy_conflict: () => add("key_01", 1, { pool: "vip" }),
+  quota_exhausted: () => reserve("h1", 101),
+  forbidden: async () => {
+    await worker.admin("PATCH", "/tenants/acme", { status: "frozen" });
+    return reserve("h1", 1);
+  },
+  hold_closed: async () => {
+    await reserve("h1", 1);
+    await end("h1", "void");
+    return end("h1", "settle", { amount: 1 });
+  },
+  concurrency_limited: async () => {
+    await reserve("h1", 1);
+    return reserve("h2", 1);
+  },
   idempotency_conflict: async () => {
     await lease({ op_id: "op-1" });
     return allocate({ op_id: "op-1", lease_seconds: 9 });
@@ -50,6 +66,9 @@ const provoke: Record<Code, () => Promise<Answer>> = {
 /** What each says beside the common fields. */
 const extra: Partial<Record<Code, Record<string, unknown>>> = {
   invalid_request: { errors: [{ field: "provider", message: expect.stringContaining("1 to 64") }] },
+  quota_exhausted: { scope: "account", requested: 101, available: 100 },
+  hold_closed: { reason: "voided", state: "voided", charged: 0 },
+  concurrency_limited: { max_concurrent: 1 },
   lease_lost: { reason: "unknown" },
   too_large: { max_bytes: MEGABYTE },
   no_capacity: { reasons: { full: 1 }, retry_after_seconds: 35 },
@@ -60,6 +79,7 @@ const extra: Partial<Record<Code, Record<string, unknown>>> = {
 describe("the table", () => {
   test.each(errorTable)("$status $code", async ({ status, code, title }) => {
     await add("key_01");
+    await open(100, { max_concurrent: 1 });
     const answer = await provoke[code as Code]();
     const request_id = answer.headers.get("x-request-id");
     expect(answer.status).toBe(status);

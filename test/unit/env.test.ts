@@ -19,6 +19,8 @@ const right = {
   SESSION_KEYS: "session-key",
   SEALING_KEYS: `k1:${"A".repeat(43)}=`,
   LEASE_KEEP_MINUTES: "2",
+  HOLD_KEEP_MINUTES: "60",
+  OP_KEEP_HOURS: "24",
   SNAPSHOT_FRESH_MS: "1000",
   SNAPSHOT_STALE_MS: "60000",
   ALLOW_PRIVATE_UPSTREAMS: "false",

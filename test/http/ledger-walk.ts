@@ -1,0 +1,46 @@
+// The routes of the ledger, each as it succeeds, for the test of the API's description.
+import { ledgerVerbsOf } from "../support/ledger-http.ts";
+import type { Answer, useWorker } from "../support/worker.ts";
+
+const TENANTS = "/api/admin/tenants";
+export const ACME = `${TENANTS}/{tenant}`;
+const SUBS = `${ACME}/sub-accounts`;
+const ALICE = `${SUBS}/{sub_account}`;
+export const HOLDS = "/api/internal/holds";
+const ALICES = "/tenants/acme/sub-accounts/alice";
+/** In an order in which each succeeds. */
+export function ledgerWalk(worker: ReturnType<typeof useWorker>): Record<string, () => Promise<Answer>> {
+  const { admin } = worker;
+  const { reserve, end, refund, adjust, hold, balances } = ledgerVerbsOf(worker);
+  return {
+    [`post ${TENANTS}`]: () => admin("POST", "/tenants", { tenant: "acme" }),
+    [`get ${TENANTS}`]: () => admin("GET", "/tenants"),
+    [`get ${ACME}`]: () => admin("GET", "/tenants/acme"),
+    [`patch ${ACME}`]: () => admin("PATCH", "/tenants/acme", { status: "active" }),
+    [`post ${SUBS}`]: () => admin("POST", "/tenants/acme/sub-accounts", { sub_account: "alice" }),
+    [`get ${SUBS}`]: () => admin("GET", "/tenants/acme/sub-accounts"),
+    [`get ${ALICE}`]: () => admin("GET", ALICES),
+    [`patch ${ALICE}`]: () => admin("PATCH", ALICES, { borrow_cap: 500 }),
+    [`post ${ALICE}/tokens`]: () => admin("POST", `${ALICES}/tokens`, { name: "laptop" }),
+    [`get ${ALICE}/tokens`]: () => admin("GET", `${ALICES}/tokens`),
+    [`delete ${ALICE}/tokens/{token_id}`]: async () => {
+      const { body } = await admin("GET", `${ALICES}/tokens`);
+      return admin("DELETE", `${ALICES}/tokens/${body.tokens[0].token_id}`);
+    },
+    [`post ${ACME}/adjust`]: () => adjust("account", "grant", 1000),
+    [`post ${HOLDS}`]: () => reserve("h1", 100, { metadata: { order: 7 } }),
+    [`post ${HOLDS}/{hold_id}/extend`]: () =>
+      end("h1", "extend", { ttl_seconds: 9, amount: 200, accrued: 3 }),
+    [`post ${HOLDS}/{hold_id}/settle`]: () =>
+      end("h1", "settle", { amount: 150, usage: { input_tokens: 3 } }),
+    [`post ${HOLDS}/{hold_id}/void`]: async () => {
+      await reserve("h2", 100);
+      return end("h2", "void");
+    },
+    "post /api/internal/refunds": () => refund("h1", "r1", 50),
+    [`get ${HOLDS}/{hold_id}`]: () => hold("h1"),
+    "get /api/internal/tenants/{tenant}/balances": () => balances(),
+    [`delete ${ALICE}`]: () => admin("DELETE", ALICES),
+    [`delete ${ACME}`]: () => admin("DELETE", "/tenants/acme"),
+  };
+}
