@@ -1,4 +1,4 @@
-// Data to try the local stack with, put in by the admin API as an operator would; and three lines to paste.
+// Data to try the local stack with, put in by the admin API as an operator would; and lines to paste.
 
 export interface Api {
   url: string;
@@ -10,13 +10,16 @@ export interface Api {
 /** Marks the requests of the start, whose log lines would only bury the ready line. */
 export const START_REQUEST = "local-stack-start";
 
-async function post({ url, adminKey }: Api, path: string, body: object) {
+type Headers = Record<string, string>;
+
+async function post({ url, adminKey }: Api, path: string, body: object, headers: Headers = {}) {
   const response = await fetch(`${url}/api/admin${path}`, {
     method: "POST",
     headers: {
       authorization: `Bearer ${adminKey}`,
       "content-type": "application/json",
       "x-request-id": START_REQUEST,
+      ...headers,
     },
     body: JSON.stringify(body),
   });
@@ -54,6 +57,39 @@ export async function loadDemo(api: Api, upstreamUrl: string) {
       `the demo credentials could not be stored (npm run dev -- --fresh starts anew): ${status} ${text}`,
     );
   }
+}
+
+const TENANT = "acme";
+const SUB_ACCOUNT = "alice";
+/** 100 units of value, in micros. */
+const FUNDS = 100_000_000;
+
+/** The tenant of the demo, with a sub-account and funds; what is there already stays as it is. Returns a token of it. */
+export async function loadTenant(api: Api, known: string | undefined): Promise<string> {
+  const must = async (asked: ReturnType<typeof post>, ...statuses: number[]) => {
+    const { status, text } = await asked;
+    if (!statuses.includes(status)) throw new Error(`the demo tenant could not be stored: ${status} ${text}`);
+    return { status, body: JSON.parse(text) };
+  };
+  const path = `/tenants/${TENANT}`;
+  const { status } = await must(post(api, "/tenants", { tenant: TENANT }), 200, 201, 409);
+  await must(post(api, `${path}/sub-accounts`, { sub_account: SUB_ACCOUNT }), 200, 201, 409);
+  const grant = { purse: "account", kind: "grant", amount: FUNDS, reason: "to try it with" };
+  if (status === 201) await must(post(api, `${path}/adjust`, grant, { "idempotency-key": "demo" }), 200);
+  if (known) return known;
+  const tokens = `${path}/sub-accounts/${SUB_ACCOUNT}/tokens`;
+  return (await must(post(api, tokens, { name: `demo ${new Date().toISOString()}` }), 201)).body.token;
+}
+
+/** Hold an amount for a call, charge what it used, see what is left. */
+export function holdLinesToTry({ url, internalKey }: Api): string[] {
+  const internal = `-H 'x-internal-key: ${internalKey}' -H 'content-type: application/json'`;
+  const hold = `{\\"hold_id\\":\\"$hold\\",\\"tenant\\":\\"${TENANT}\\",\\"sub_account\\":\\"${SUB_ACCOUNT}\\",\\"amount\\":1000}`;
+  return [
+    `hold=demo-$(date +%s); curl -s ${url}/api/internal/holds ${internal} -d "${hold}"; echo`,
+    `curl -s ${url}/api/internal/holds/$hold/settle ${internal} -d '{"tenant":"${TENANT}","amount":700}'; echo`,
+    `curl -s ${url}/api/internal/tenants/${TENANT}/balances ${internal}; echo`,
+  ];
 }
 
 /** Lease a credential, call the demo upstream with it, give it back. For any POSIX shell, in this order. */

@@ -1,4 +1,5 @@
 // `npm run dev`: starts the local stack, says what it is and how to try it, and ends all of it when it is ended.
+import { holdLinesToTry, linesToTry } from "./demo.ts";
 import { optionsOf } from "./options.ts";
 import { type Stack, startStack } from "./stack.ts";
 
@@ -17,7 +18,21 @@ process.on("uncaughtException", (error) => {
 process.stdout.on("error", () => {});
 process.stderr.on("error", () => {});
 
-function describe({ api, upstash, neon, upstream, redis, toTry }: Stack, dataDir: string) {
+function linesOf({ api, token }: Stack) {
+  if (!token) return "";
+  return `
+To try it, paste these lines into a shell. Lease a credential, call upstream with it, give it back:
+
+${linesToTry(api).join("\n")}
+
+Hold an amount for a call, charge what it used, see what is left:
+
+${holdLinesToTry(api).join("\n")}
+`;
+}
+
+function describe(stack: Stack, dataDir: string) {
+  const { api, upstash, neon, upstream, redis, token } = stack;
   return `
   API           ${api.url}    documentation ${api.url}/docs
   demo upstream ${upstream.url}    OpenAI and Anthropic dialects, keys sk-demo-...
@@ -26,11 +41,8 @@ function describe({ api, upstash, neon, upstream, redis, toTry }: Stack, dataDir
   redis         127.0.0.1:${redis.port}
   data          ${dataDir}    emptied by npm run dev -- --fresh
   keys          internal ${api.internalKey}    admin ${api.adminKey}    metrics ${api.metricsKey}
-
-To try it, paste these three lines into a shell: lease a credential, call upstream with it, give it back.
-
-${toTry.join("\n")}
-
+  tenant        ${token ? `acme, sub-account alice, token ${token}` : "none"}
+${linesOf(stack)}
 Quartermaster is ready: ${api.url}`;
 }
 

@@ -1,7 +1,7 @@
 // The local stack: redis, its REST double, Postgres behind its HTTP double, the demo upstream, the Worker.
 import { randomBytes } from "node:crypto";
 import { join, resolve } from "node:path";
-import { type Api, linesToTry, loadDemo, makeCell, START_REQUEST } from "./demo.ts";
+import { type Api, loadDemo, loadTenant, makeCell, START_REQUEST } from "./demo.ts";
 import { type DataDir, openDataDir } from "./lock.ts";
 import { type NeonDouble, startNeon } from "./neon/server.ts";
 import { checkPorts, type Environment, type StackOptions } from "./options.ts";
@@ -18,8 +18,8 @@ export interface Stack {
   neon: NeonDouble;
   upstream: Upstream;
   worker: WorkerProcess;
-  /** Lines for a shell, to try it out. */
-  toTry: string[];
+  /** A token of the demo's tenant, where there is one. */
+  token: string | undefined;
   /** Resolves with what ended by itself. */
   crashed: Promise<string>;
   stop(): Promise<void>;
@@ -101,12 +101,15 @@ async function start(
   data.save({ made: true });
   signal.throwIfAborted();
   if (demo) await loadDemo(api, upstream.url);
+  const known = typeof data.state.token === "string" ? data.state.token : undefined;
+  const token = demo ? await loadTenant(api, known) : undefined;
+  if (token) data.save({ token });
   if (cron) cleanup.defer(startCron(api.url, log));
   const crashed = Promise.race([
     worker.exited.then(() => "the Worker has ended"),
     gone(redis, cleanup).then(() => "redis has ended"),
   ]);
-  return { api, redis, upstash, neon, upstream, worker, toTry: linesToTry(api), crashed };
+  return { api, redis, upstash, neon, upstream, worker, token, crashed };
 }
 
 const first = (keys = "") => keys.split(",")[0]?.trim() ?? "";

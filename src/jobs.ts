@@ -4,6 +4,7 @@ import { mint } from "./ids.ts";
 import { log } from "./log.ts";
 import { sweepLeases } from "./pools/sweep.ts";
 import { sweepHolds } from "./quota/sweep.ts";
+import { StoreUnavailable } from "./store.ts";
 
 type Job = (deps: ReturnType<typeof depsOf>) => Promise<Record<string, number>>;
 
@@ -20,7 +21,9 @@ export async function runJobs(controller: ScheduledController, env: Env, context
   const deps = depsOf(env, context, mint("job"));
   for (const [job, run] of Object.entries(JOBS)) {
     const started_at_ms = Date.now();
-    const report = await run(deps).catch((error: Error) => ({ failed: error.name }));
+    const report = await run(deps).catch((error: Error) => ({
+      failed: error instanceof StoreUnavailable ? error.reason : error.name,
+    }));
     log("info", "job", { job, ms: Date.now() - started_at_ms, ...report });
   }
 }

@@ -5,6 +5,7 @@ const HELP = {
   qm_requests_total: "Requests by route and status.",
   qm_leases_total:
     "Leases by pool and what happened: granted, replayed, fallback, renewed, lost, released, late, undone.",
+  qm_holds_total: "Holds by what happened: reserved, replayed, extended, settled, voided, expired, refunded.",
   qm_refusals_total: "Requests refused, by error code.",
   qm_store_unavailable_total: "Times that Redis did not answer or failed, by reason.",
 } as const;
@@ -20,6 +21,11 @@ export class Metrics {
   lease(result: string, home: string) {
     if (this.pools.size < MOST_POOLS) this.pools.add(home);
     this.count("qm_leases_total", { pool: this.pools.has(home) ? home : "other", result });
+  }
+
+  /** What became of a hold. */
+  hold(result: "reserved" | "replayed" | "extended" | "settled" | "voided" | "expired" | "refunded") {
+    this.count("qm_holds_total", { result });
   }
 
   count(name: keyof typeof HELP, labels: Labels) {

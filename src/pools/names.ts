@@ -18,7 +18,7 @@ export function compare(a: readonly string[], b: readonly string[]): number {
 }
 
 /** All pools, in order of provider and pool. Throws StoreUnavailable when there are none because the database is no cell. */
-export async function poolsOf(deps: Deps): Promise<PoolName[]> {
+export async function poolsOf(deps: Pick<Deps, "store" | "keys" | "settings">): Promise<PoolName[]> {
   const [homes] = await deps.store.read((p) => p.hkeys(deps.keys.index("pools")));
   const names = z.array(z.string()).parse(homes ?? []);
   if (names.length === 0) await requireCell(deps);

@@ -12,7 +12,11 @@ const ROUNDS = 20;
 /** At most 1,280 leases a pool; what is left waits for the next run, or for an allocation that needs it. */
 export async function sweepLeases(deps: Deps) {
   const report = { leases_reclaimed: 0, pools_failed: 0 };
-  let pools: PoolName[] = await poolsOf({ ...deps, store: deps.backgroundStore() });
+  let pools: PoolName[] = await poolsOf({
+    store: deps.backgroundStore(),
+    keys: deps.keys,
+    settings: deps.settings,
+  });
   for (let round = 0; round < ROUNDS && pools.length > 0; round++) {
     const full: PoolName[] = [];
     for (let from = 0; from < pools.length; from += CHUNK) {

@@ -71,7 +71,7 @@ export const endRoutes = router()
     const { hold_id } = c.req.valid("param");
     const { tenant, amount, items, usage } = c.req.valid("json");
     c.set("ids", { tenant, hold_id });
-    const { store, keys, settings, note } = c.var.deps;
+    const { store, keys, settings, metrics, note } = c.var.deps;
     const reply = await run(
       store,
       settle,
@@ -89,6 +89,7 @@ export const endRoutes = router()
     switch (reply.kind) {
       case "settled": {
         const { kind, ...outcome } = reply;
+        metrics.hold(outcome.replayed ? "replayed" : kind);
         return c.json({ hold_id, state: kind, ...outcome }, 200);
       }
       case "closed":
@@ -109,7 +110,7 @@ export const endRoutes = router()
     const { hold_id } = c.req.valid("param");
     const { tenant, reason } = c.req.valid("json");
     c.set("ids", { tenant, hold_id });
-    const { store, keys, settings, note } = c.var.deps;
+    const { store, keys, settings, metrics, note } = c.var.deps;
     const reply = await run(
       store,
       voidHold,
@@ -119,6 +120,7 @@ export const endRoutes = router()
     switch (reply.kind) {
       case "voided": {
         const { kind, ...outcome } = reply;
+        metrics.hold(outcome.replayed ? "replayed" : kind);
         return c.json({ hold_id, state: kind, ...outcome }, 200);
       }
       case "closed":
@@ -139,7 +141,8 @@ export const endRoutes = router()
     const reply = await askedTwice(c.var.deps, tenant, () => run(store, extend, place, args));
     switch (reply.kind) {
       case "extended": {
-        const { kind: _, expires_at_ms, ...now } = reply;
+        const { kind, expires_at_ms, ...now } = reply;
+        c.var.deps.metrics.hold(kind);
         return c.json({ hold_id, state: "open" as const, ...now, expires_at: iso(expires_at_ms) }, 200);
       }
       case "exhausted":
@@ -163,6 +166,7 @@ export const endRoutes = router()
     switch (reply.kind) {
       case "refunded": {
         const { returned, left, replayed } = reply;
+        c.var.deps.metrics.hold(replayed ? "replayed" : "refunded");
         return c.json({ op_id, hold_id, amount, returned, refundable: left, replayed }, 200);
       }
       case "conflict":

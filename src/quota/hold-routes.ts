@@ -58,6 +58,7 @@ export const holdRoutes = router()
     switch (reply.kind) {
       case "reserved": {
         const { amount, funding, replayed } = reply;
+        c.var.deps.metrics.hold(replayed ? "replayed" : "reserved");
         const available = { sub_account: reply.sub_available, account: reply.account_available };
         const expires_at = iso(reply.expires_at_ms);
         const view = { hold_id, state: "open" as const, amount, funding, available, expires_at, replayed };

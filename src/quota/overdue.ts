@@ -56,12 +56,17 @@ export async function readOverdue(
 }
 
 /** Expires holds in one round trip. Those that cannot be read are left to the audit. */
-export async function expireHolds(deps: Pick<Deps, "store" | "keys" | "settings">, due: readonly Due[]) {
+export async function expireHolds(
+  deps: Pick<Deps, "store" | "keys" | "settings" | "metrics">,
+  due: readonly Due[],
+) {
   const inputs = due.map(({ tenant, hold_id }) => ({
     keys: { ...deps.keys.tenant(tenant), hold_key: deps.keys.hold(tenant, hold_id) },
     args: { tenant, hold_id, keep_ms: deps.settings.HOLD_KEEP_MINUTES * MINUTE_MS },
   }));
-  return inputs.length > 0 ? runMany(deps.store, expire, inputs) : [];
+  const replies = inputs.length > 0 ? await runMany(deps.store, expire, inputs) : [];
+  for (const reply of replies) if ("kind" in reply && reply.kind === "expired") deps.metrics.hold(reply.kind);
+  return replies;
 }
 
 const AT_ONCE = 32;

@@ -16,7 +16,12 @@ export async function sweepHolds(deps: Deps) {
     const due = await readOverdue({ store: deps.backgroundStore() }, due_keys, OF_A_SHARD);
     const failed_before = report.holds_failed;
     for (let from = 0; from < due.length; from += CHUNK) {
-      const own = { store: deps.backgroundStore(), keys: deps.keys, settings: deps.settings };
+      const own = {
+        store: deps.backgroundStore(),
+        keys: deps.keys,
+        settings: deps.settings,
+        metrics: deps.metrics,
+      };
       for (const reply of await expireHolds(own, due.slice(from, from + CHUNK))) {
         if (reply instanceof Error) report.holds_failed++;
         else if (reply.kind === "expired") report.holds_expired++;
