@@ -18,7 +18,7 @@ export default defineConfig({
       {
         extends: true,
         plugins: [luaAsText],
-        test: { name: "unit", include: ["test/{contract,unit,lua,model}/**/*.test.ts"] },
+        test: { name: "unit", include: ["test/{contract,unit,lua,model,checker}/**/*.test.ts"] },
       },
       {
         extends: true,
