@@ -1,11 +1,13 @@
 // The whole service, as a table of contents.
+import { except } from "hono/combine";
 import { requestId } from "hono/request-id";
 import { adminKey, internalKey, metricsKey } from "./authority.ts";
+import { catalog } from "./catalog/routes.ts";
 import { cell } from "./cell/routes.ts";
 import { status } from "./cell/status.ts";
 import { docs } from "./docs/routes.ts";
 import { fail } from "./errors.ts";
-import { API_BODY_BYTES, limitBody, observed, onError, router, withDeps } from "./http.ts";
+import { API_BODY_BYTES, IMPORT_BODY_BYTES, limitBody, observed, onError, router, withDeps } from "./http.ts";
 import { mint } from "./ids.ts";
 import { leases } from "./leases/routes.ts";
 import { pools } from "./pools/routes.ts";
@@ -24,12 +26,15 @@ app.route(
 app.use(observed, withDeps);
 app.use("/metrics", metricsKey);
 app.use("/api/internal/*", internalKey, limitBody(API_BODY_BYTES));
-app.use("/api/admin/*", adminKey, limitBody(API_BODY_BYTES));
+app.use("/api/admin/*", adminKey);
+app.use("/api/admin/prices/import", limitBody(IMPORT_BODY_BYTES));
+app.use("/api/admin/*", except("/api/admin/prices/import", limitBody(API_BODY_BYTES)));
 
 app.route("/", status); //  /readyz  /metrics
 app.route("/", cell); //    /api/admin/cell
 app.route("/", pools); //   /api/admin/credentials
 app.route("/", leases); //  /api/internal/allocate-key  /api/internal/leases
+app.route("/", catalog); //  /api/admin/prices  /api/admin/models
 app.route("/", tenants); // /api/admin/tenants
 app.route("/", quota); //   /api/internal/holds  /api/internal/refunds  …/balances  …/adjust
 

@@ -2,6 +2,7 @@
 import { Redis } from "@upstash/redis/cloudflare";
 import type { Context } from "hono";
 import type { RequestIdVariables } from "hono/request-id";
+import { Catalogs } from "./catalog/catalog.ts";
 import { type Settings, settingsOf } from "./env.ts";
 import type { Code } from "./errors.ts";
 import { type Keys, keysOf } from "./keys.ts";
@@ -37,6 +38,7 @@ export interface Isolate {
   readonly snapshots: Snapshots;
   readonly metrics: Metrics;
   readonly overdue: Overdue;
+  readonly catalogs: Catalogs;
   /** Set once the dialect probe has passed. */
   probed: boolean;
 }
@@ -66,6 +68,7 @@ function isolateOf(env: Env): Isolate {
       snapshots: new Snapshots(settings),
       metrics: new Metrics(),
       overdue: new Overdue(),
+      catalogs: new Catalogs(settings.CATALOG_TTL_MS),
       probed: false,
     };
     isolates.set(env, isolate);

@@ -54,6 +54,7 @@ const variables = z.object({
   OP_KEEP_HOURS: whole(1, 744),
   SNAPSHOT_FRESH_MS: whole(0, 600_000),
   SNAPSHOT_STALE_MS: whole(0, 600_000),
+  CATALOG_TTL_MS: whole(0, 600_000),
   ALLOW_PRIVATE_UPSTREAMS: flag,
   MAX_BODY_BYTES: whole(1024, 104_857_600),
 });

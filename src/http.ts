@@ -106,6 +106,8 @@ export const ndjson = (field: string) =>
   });
 
 export const API_BODY_BYTES = 1_048_576;
+/** A whole price map. */
+export const IMPORT_BODY_BYTES = 10_485_760;
 
 export const limitBody = (max_bytes: number) =>
   bodyLimit({

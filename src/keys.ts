@@ -12,6 +12,7 @@ export function keysOf(cell: string) {
     meta: () => key("meta"),
     index: (what: "pools" | "tenants") => key("index", what),
     probe: () => ({ probe_key: key("probe"), stream_key: key("probe", "stream") }),
+    catalog: () => ({ catalog_key: key("catalog"), journal_key: key("journal", shardOf("catalog")) }),
     provider: (provider: string) => key("provider", provider),
     lease: (lease: string) => key("lease", lease),
     /** The keys of one tenant, under the names that scripts give them. */

@@ -1,4 +1,6 @@
 // Every script, by the name of its file. The contract test compares this list with the folder lua/.
+import { putEntry } from "./catalog/put.ts";
+import { removeEntry } from "./catalog/remove.ts";
 import { create } from "./cell/create.ts";
 import { probe } from "./cell/probe.ts";
 import { allocate } from "./lease/allocate.ts";
@@ -27,6 +29,8 @@ import { removeSubAccount } from "./tenant/remove_sub.ts";
 import { revokeToken } from "./tenant/revoke_token.ts";
 
 export const scripts = [
+  putEntry,
+  removeEntry,
   create,
   probe,
   allocate,

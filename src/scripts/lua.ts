@@ -1,6 +1,7 @@
 // The Lua libraries, in the order in which they may use each other, as the sets that scripts are made of.
 import breaker from "../../lua/lib/breaker.lua";
 import capacity from "../../lua/lib/capacity.lua";
+import catalog from "../../lua/lib/catalog.lua";
 import clock from "../../lua/lib/clock.lua";
 import funds from "../../lua/lib/funds.lua";
 import grant from "../../lua/lib/grant.lua";
@@ -34,6 +35,7 @@ export const lib = {
   allocate: [...leases, breaker, reclaim, capacity, grant],
   release: [...leases, breaker, health],
   members: [...pool, journal, registry, member],
+  catalog: [...base, journal, catalog],
   tenant,
   tokens: [...tenant, token],
   adjust: [...tenant, once],

@@ -12,7 +12,18 @@ const lines = (file: string) => read(file).split("\n").length - 1;
 
 const source = files("src", /\.ts$/);
 const all = [...source, ...files("dev", /\.ts$/), ...files("bench", /\.ts$/), ...files("test", /\.ts$/)];
-const FEATURES = ["cell", "pools", "leases", "tenants", "quota", "gateway", "journal", "console", "docs"];
+const FEATURES = [
+  "cell",
+  "catalog",
+  "pools",
+  "leases",
+  "tenants",
+  "quota",
+  "gateway",
+  "journal",
+  "console",
+  "docs",
+];
 const featureOf = (file: string) => FEATURES.find((feature) => file.startsWith(`src/${feature}/`));
 
 const imports = (file: string) =>

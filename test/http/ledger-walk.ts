@@ -1,4 +1,4 @@
-// The routes of the ledger, each as it succeeds, for the test of the API's description.
+// The routes of the ledger and the catalog, each as it succeeds, for the test of the API's description.
 import { ledgerVerbsOf } from "../support/ledger-http.ts";
 import type { Answer, useWorker } from "../support/worker.ts";
 
@@ -6,6 +6,17 @@ const TENANTS = "/api/admin/tenants";
 export const ACME = `${TENANTS}/{tenant}`;
 const SUBS = `${ACME}/sub-accounts`;
 const ALICE = `${SUBS}/{sub_account}`;
+const PRICES = "/api/admin/prices";
+const PRICE = {
+  provider: "openai",
+  model: "m",
+  input: 1,
+  cached_input: 1,
+  output: 1,
+  per_request: 0,
+  cost_input: 1,
+};
+const MODELS = "/api/admin/models";
 export const HOLDS = "/api/internal/holds";
 const ALICES = "/tenants/acme/sub-accounts/alice";
 /** In an order in which each succeeds. */
@@ -40,6 +51,13 @@ export function ledgerWalk(worker: ReturnType<typeof useWorker>): Record<string,
     "post /api/internal/refunds": () => refund("h1", "r1", 50),
     [`get ${HOLDS}/{hold_id}`]: () => hold("h1"),
     "get /api/internal/tenants/{tenant}/balances": () => balances(),
+    [`post ${PRICES}`]: () => admin("POST", "/prices", PRICE),
+    [`get ${PRICES}`]: () => admin("GET", "/prices"),
+    [`post ${PRICES}/import`]: () => admin("POST", "/prices/import", { none: {} }),
+    [`put ${MODELS}/{model}`]: () => admin("PUT", "/models/m", { routes: [{ provider: "openai" }] }),
+    [`get ${MODELS}`]: () => admin("GET", "/models"),
+    [`delete ${MODELS}/{model}`]: () => admin("DELETE", "/models/m"),
+    [`delete ${PRICES}`]: () => admin("DELETE", "/prices?provider=openai&model=m"),
     [`delete ${ALICE}`]: () => admin("DELETE", ALICES),
     [`delete ${ACME}`]: () => admin("DELETE", "/tenants/acme"),
   };

@@ -1,6 +1,8 @@
 // What each script touches is what it declares: Upstash locks those keys and no others.
 import { expect, test } from "vitest";
 import { defaultsOf } from "../../src/pools/settings.ts";
+import { putEntry } from "../../src/scripts/catalog/put.ts";
+import { removeEntry } from "../../src/scripts/catalog/remove.ts";
 import { create } from "../../src/scripts/cell/create.ts";
 import { probe } from "../../src/scripts/cell/probe.ts";
 import { scripts } from "../../src/scripts/index.ts";
@@ -35,6 +37,11 @@ const VERBS: [name: string, run: () => Promise<unknown>][] = [
   ["pool/remove", () => pool.remove("c2")],
   ["lease/allocate", () => granted("l3", ["c1"], 1)],
   ["pool/reclaim", () => redis.later(10).then(pool.reclaim)],
+  [
+    "catalog/put",
+    () => run(redis.store(), putEntry, keys.catalog(), { field: "model:m", value: "{}", note: "{}" }),
+  ],
+  ["catalog/remove", () => run(redis.store(), removeEntry, keys.catalog(), { field: "model:m", note: "{}" })],
   ["tenant/put", () => ledger.put()],
   ["tenant/put_sub", () => ledger.putSub("alice")],
   ["tenant/add_token", () => ledger.addToken("alice", "tok_1", "sha")],
