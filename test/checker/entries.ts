@@ -69,9 +69,11 @@ function entryOf({ shard, id, fields }: RawEntry, report: Report): Entry | undef
     changes: purses === "" ? [] : jsonOf(purses, changes),
     detail: jsonOf<unknown>(detail, z.record(z.string(), z.unknown())),
   };
-  const bad = Object.entries(read).find(([, value]) => value === undefined)?.[0];
-  if (bad && !(bad === "amount" && by === "")) {
-    report(`${where}: its ${bad} cannot be read`);
+  const bad = Object.entries(read).find(
+    ([what, value]) => value === undefined && !(what === "amount" && by === ""),
+  )?.[0];
+  if (bad) {
+    report(`${where}: its ${bad === "changes" ? "purses" : bad} cannot be read`);
     return undefined;
   }
   const aggregate_kind = aggregate.slice(0, aggregate.indexOf(":"));

@@ -65,4 +65,5 @@ export async function playLeases(redis: Redis) {
   );
   await will("revoked", () => pool.revoke("c2"));
   await will("granted", () => pool.allocate("n3", ["c2"], 50_000));
+  await will("created", () => pool.put("c4", 1, { fingerprint: "print-of-c2" })); // one secret, two credentials
 }
