@@ -96,4 +96,23 @@ export const JOURNALS: Fault[] = [
     /entry 12 .*account: spent/,
     /entry 1[34] .*account: spent/,
   ],
+  [
+    "a purse twice in an entry",
+    entry(28, "purses", swap(/\[(.*)\]/, "[$1,$1]")),
+    /entry 28 .*: a purse twice/,
+  ],
+  [
+    "an adjust of two purses",
+    entry(19, "purses", swap("[[", '[["account",0,0,0,0,1000000,0,0,0,0,1000000],[')),
+    /entry 19 .*: adjusts more than one purse/,
+    /op:acme:g5: answered/,
+  ],
+  [
+    "two entries lost",
+    async (p) => {
+      await p.moveEntry(JOURNAL, ACME, 11);
+      await p.moveEntry(JOURNAL, ACME, 12);
+    },
+    /^tenant:acme: entries 11 to 12 are missing/,
+  ],
 ];

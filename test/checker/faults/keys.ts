@@ -69,6 +69,11 @@ export const LEASES: Fault[] = [
     },
     /default: \d+ held leases are not in its set, and fewer were taken back/,
   ],
+  [
+    "a lease that ends before it begins",
+    (p) => p.text("lease:n0", more(6, 9_999_999)),
+    /lease:n0: ends before it is granted/,
+  ],
 ];
 
 export const KEYS: Fault[] = [
@@ -111,5 +116,10 @@ export const KEYS: Fault[] = [
     "another cell's meta",
     (p) => p.raw.hset(p.key("meta"), { cell: "other", epoch: 1, format: 1, shards: 16 }),
     /meta: says other 1 16, and must say test 1 16/,
+  ],
+  [
+    "a meta without an epoch",
+    (p) => p.raw.hset(p.key("meta"), { cell: "test", format: 1, shards: 16 }),
+    /meta: has no epoch/,
   ],
 ];

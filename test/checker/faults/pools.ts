@@ -69,6 +69,15 @@ export const POOLS: Fault[] = [
     field("index:pools", "openai:vip", more(0, 1)),
     /index:pools: openai:vip was made at \d+, or at/,
   ],
+  ["a pool in tatters", field(POOL, "@pool", swap("1 ", "2 ")), /default: @pool cannot be read/],
+  ["a breaker in tatters", field(VIP, "@breaker", swap("1 ", "2 ")), /vip: @breaker cannot be read/],
+  [
+    "a breaker from the future",
+    field(VIP, "@breaker", more(3, 99)),
+    /vip: @breaker has a fence above/,
+    /vip: 1 probes are out, and 0/,
+  ],
+  ["health in tatters", field(POOL, "@health", swap("{", "")), /default: @health cannot be read/],
 ];
 
 export const CREDENTIALS: Fault[] = [

@@ -140,4 +140,23 @@ export const TENANTS: Fault[] = [
     /^op:gone:g2: its tenant is not there/,
     /^tenant:gone: has entries, and is not there/,
   ],
+  [
+    "a tenant listed elsewhere",
+    (p) => p.raw.zadd(p.key("index:tenants"), 3, "acme"),
+    /index:tenants: acme is listed with 3/,
+  ],
+  [
+    "a sub-account listed elsewhere",
+    (p) => p.raw.zadd(p.key(`${ACME}:subs`), 3, "app"),
+    /^tenant:acme: app is listed with 3/,
+  ],
+  ["a list of tokens in tatters", field("tokens:app", swap("1", "2")), /tokens:app: cannot be read/],
+  ["a token in tatters", field("tokens:app", (text) => `${text}\nt9`), /tokens:app: a line that is no token/],
+  ["two tokens of one id", field("tokens:app", swap("t4 d", "t1 d")), /two tokens of app have one id/],
+  [
+    "tokens of no sub-account",
+    (p) => p.raw.hset(p.key(ACME), "tokens:x", "1"),
+    /tokens of x, which is no sub-account/,
+  ],
+  ["a tenant without an account", (p) => p.drop("tenant:phoenix", "account"), /tenant:phoenix: no account/],
 ];

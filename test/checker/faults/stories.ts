@@ -100,6 +100,25 @@ export const STORIES: Fault[] = [
     /^hold again of tenant:acme: opened again before it ended/,
     /hold:acme:again: voided, and its journal has no end/,
   ],
+  [
+    "a refund of what never ended",
+    (p) => p.entry(JOURNAL, ACME, 23, "hold", swap("h-less", "h-never")),
+    /entry 23 .*h-never: a refund of what never ended/,
+    /entry 24 .*h-less: 1800 can still be refunded, and 1900 was paid/,
+    /h-less: its refunds/,
+  ],
+  [
+    "a refund of what was voided",
+    async (p) => {
+      await p.entry(JOURNAL, ACME, 23, "hold", swap("h-less", "again"));
+      await p.entry(JOURNAL, ACME, 23, "detail", swap(/"returned":.*"left":2500/, '"returned":[],"left":0'));
+    },
+    /entry 23 .*again: a refund of what was not settled/,
+    /entry 23 .*again: account spent -100, and 0 by the refund/,
+    /entry 24 .*h-less: 1800 can still be refunded, and 1900 was paid/,
+    /hold:acme:again: its refunds/,
+    /h-less: its refunds/,
+  ],
 ];
 
 export const OPS: Fault[] = [
