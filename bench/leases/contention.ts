@@ -1,14 +1,17 @@
 // Several ways to hand out a few units to many callers at once: how often too many were in use, and how fast it went.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Options } from "../lib/benchmark.ts";
+import { connectionsOf } from "../lib/callers.ts";
+import { GaveUp, GIVE_UP_MS } from "../lib/patience.ts";
 import { startPostgres } from "../lib/postgres.ts";
 import type { Database } from "../lib/redis.ts";
+import { columnOf } from "../lib/sample.ts";
 import type { Cell, Table } from "../lib/table.ts";
 import { inRounds, median, quantile, ratioOf } from "../lib/timing.ts";
 import { lock, naive, script, watch } from "./ways/counter.ts";
 import { lease } from "./ways/lease.ts";
 import { oneUpdate, rowLock } from "./ways/row.ts";
-import { GaveUp, GIVE_UP_MS, type Unit, type Way } from "./ways/way.ts";
+import type { Unit, Way } from "./ways/way.ts";
 
 const UNITS = 32;
 const CALLERS = [64, 1_000];
@@ -100,37 +103,24 @@ async function contend(way: Way, callers: number, for_ms: number): Promise<Outco
   };
 }
 
-/** A connection for each caller, opened once for all ways. */
-async function connectionsOf({ connect }: Database) {
-  const all = Array.from({ length: Math.max(...CALLERS) }, connect);
-  await Promise.all(all.map((connection) => connection.ping()));
-  return (caller: number) => {
-    const connection = all[caller];
-    if (!connection) throw new Error(`caller ${caller} has no connection`);
-    return connection;
-  };
-}
-
 function tableOf(
   callers: number,
   ways: readonly Way[],
   outcomes: readonly Outcome[][],
   notes: string[],
 ): Table {
-  const column = (outcome: readonly Outcome[] | undefined, field: keyof Outcome) =>
-    (outcome ?? []).map((one) => one[field]);
-  const ours = column(outcomes.at(-1), "leases_per_s");
+  const ours = columnOf(outcomes.at(-1), "leases_per_s");
   const rows = ways.map(({ name }, i): Cell[] => {
-    const middle = (field: keyof Outcome) => median(column(outcomes[i], field));
+    const middle = (field: keyof Outcome) => median(columnOf(outcomes[i], field));
     return [
       name,
       middle("oversold"),
-      Math.max(...column(outcomes[i], "most_in_use")),
+      Math.max(...columnOf(outcomes[i], "most_in_use")),
       middle("left"),
       middle("gave_up"),
       middle("answers_per_s"),
       middle("leases_per_s"),
-      ratioOf(column(outcomes[i], "leases_per_s"), ours),
+      ratioOf(columnOf(outcomes[i], "leases_per_s"), ours),
       middle("p50_ms"),
       middle("p99_ms"),
     ];
@@ -170,7 +160,7 @@ export async function contention(db: Database, options: Options) {
   const { quick, runs, cleanup, progress, show } = options;
   const rounds = Math.min(runs, quick ? 1 : 3);
   const for_ms = quick ? 600 : 1_500;
-  const connections = await connectionsOf(db);
+  const connections = await connectionsOf(db, Math.max(...CALLERS));
   const rows = await rowWays(cleanup);
   const ways = [
     naive(connections),

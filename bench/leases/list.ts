@@ -1,10 +1,10 @@
 // What it costs to look further down the list of candidates, and to be refused in the end.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Options } from "../lib/benchmark.ts";
+import { granted, idsOf, newLeaseId, type Pool, poolOf } from "../lib/pool.ts";
 import { type Database, evaluatorOn, spentIn } from "../lib/redis.ts";
+import { SENT, WIDTH } from "../lib/sample.ts";
 import { inParallel, inRounds, median, ratioOf } from "../lib/timing.ts";
-import { granted, idsOf, newLeaseId, type Pool, poolOf } from "./pool.ts";
-import { SENT, WIDTH } from "./sample.ts";
 
 const RECLAIM = 64; // what one call takes back at most
 

@@ -1,8 +1,8 @@
 // What a credential and a lease take of the database's memory.
 import type { Options } from "../lib/benchmark.ts";
+import { granted, idsOf, newLeaseId, poolOf } from "../lib/pool.ts";
 import { type Database, evaluatorOn, infoOf } from "../lib/redis.ts";
 import { inParallel } from "../lib/timing.ts";
-import { granted, idsOf, newLeaseId, poolOf } from "./pool.ts";
 
 const WIDTH = 16; // buffers of calls under way count as memory too
 

@@ -1,19 +1,9 @@
 // Every path through the scripts of a lease that costs its own number of commands, and what it may cost.
-import { granted, idsOf, type Pool } from "./pool.ts";
+import type { Path } from "../lib/commands.ts";
+import { granted, idsOf, type Pool } from "../lib/pool.ts";
 
-type Prepare = (pool: Pool) => Promise<unknown>;
-type Call = (pool: Pool) => Promise<{ kind: string }>;
-
-export interface Path {
-  readonly verb: string;
-  readonly path: string;
-  /** At most so many commands inside the script; undefined where none is set. */
-  readonly bound: number | undefined;
-  /** What the script must answer, or another path was measured. */
-  readonly kind: string;
-  readonly prepare: Prepare;
-  readonly call: Call;
-}
+type Prepare = Path<Pool>["prepare"];
+type Call = Path<Pool>["call"];
 
 const SOON = 1; // ms: over before the call
 const many = idsOf(32);
@@ -69,9 +59,9 @@ const path = (
   kind: string,
   prepare: Prepare,
   call: Call,
-): Path => ({ verb, path: name, bound, kind, prepare, call });
+): Path<Pool> => ({ verb, path: name, bound, kind, prepare, call });
 
-export const PATHS: readonly Path[] = [
+export const PATHS: readonly Path<Pool>[] = [
   path("allocate", "one of the first four is free", 6, "granted", add(many), ask(many)),
   path("allocate", "the fifth is free", 7, "granted", all(taken(four), add([fifth])), ask(five)),
   path("allocate", "reclaims", 10, "granted", taken(five, SOON), ask(five)),

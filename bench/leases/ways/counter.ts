@@ -1,15 +1,12 @@
 // Ways that keep one counter in Redis, from no protection at all to a script. None of them knows who holds a unit, so
 // none can take back the unit of a caller that died.
-import { randomUUID } from "node:crypto";
 import type { Redis } from "ioredis";
-import { patiently, type Way } from "./way.ts";
+import { type Connections, locked, watched } from "../../lib/callers.ts";
+import type { Way } from "./way.ts";
 
 const COUNTER = "ways:in_use";
 const LOCK = "ways:lock";
-const LOCK_MS = 5_000;
 
-/** Each caller has its own. */
-export type Connections = (caller: number) => Redis;
 type Verbs = Pick<Way, "take" | "give">;
 
 /** `verbs` makes a way from the number of units, which is known when it is prepared. */
@@ -46,46 +43,25 @@ export const naive = (connections: Connections) =>
 
 /** The same, written only if nobody wrote in between; else again. */
 export const watch = (connections: Connections) => {
-  const change = (redis: Redis, by: number, most: number) =>
-    patiently(async () => {
-      await redis.watch(COUNTER);
-      const in_use = Number(await redis.get(COUNTER)) + by;
-      if (in_use > most) {
-        await redis.unwatch();
-        return undefined;
-      }
-      const written = await redis.multi().set(COUNTER, in_use).exec();
-      return written ? "unit" : "again";
-    });
+  const change = async (redis: Redis, by: number, most: number) => {
+    const next = (in_use: number) => (in_use + by > most ? undefined : in_use + by);
+    return (await watched(redis, COUNTER, next)) ? "unit" : undefined;
+  };
   return counted("WATCH, MULTI, EXEC", connections, (units) => ({
     take: (caller) => change(connections(caller), 1, units()),
     give: (caller) => change(connections(caller), -1, units()),
   }));
 };
 
-const UNLOCK = 'if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0';
-
-/** The same under a lock that ends by itself and that only its owner opens. */
-export const lock = (connections: Connections) => {
-  const locked = async <T>(redis: Redis, work: () => Promise<T>): Promise<T> => {
-    const owner = randomUUID();
-    await patiently(async () => {
-      return (await redis.set(LOCK, owner, "PX", LOCK_MS, "NX")) ? "ours" : "again";
-    });
-    try {
-      return await work();
-    } finally {
-      await redis.eval(UNLOCK, 1, LOCK, owner);
-    }
-  };
-  return counted("a lock (SET NX PX)", connections, (units) => {
+/** The same under a lock. */
+export const lock = (connections: Connections) =>
+  counted("a lock (SET NX PX)", connections, (units) => {
     const { take, give } = unprotected(connections, units);
     return {
-      take: (caller) => locked(connections(caller), () => take(caller)),
-      give: (caller, unit) => locked(connections(caller), () => give(caller, unit)),
+      take: (caller) => locked(connections(caller), LOCK, () => take(caller)),
+      give: (caller, unit) => locked(connections(caller), LOCK, () => give(caller, unit)),
     };
   });
-};
 
 const TAKE = `local in_use = tonumber(redis.call("GET", KEYS[1]) or "0")
 if in_use >= tonumber(ARGV[1]) then return 0 end

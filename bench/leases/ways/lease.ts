@@ -1,8 +1,8 @@
 // Our way: lease/allocate and lease/release on one credential, with all that a lease is.
 import type { Redis } from "ioredis";
+import type { Connections } from "../../lib/callers.ts";
+import { idsOf, newLeaseId, type Pool, poolOf } from "../../lib/pool.ts";
 import { evaluatorOn } from "../../lib/redis.ts";
-import { idsOf, newLeaseId, type Pool, poolOf } from "../pool.ts";
-import type { Connections } from "./counter.ts";
 import type { Way } from "./way.ts";
 
 export function lease(connections: Connections): Way {

@@ -14,7 +14,7 @@ import { put } from "../../src/scripts/pool/put.ts";
 import { remove } from "../../src/scripts/pool/remove.ts";
 import { revoke } from "../../src/scripts/pool/revoke.ts";
 import { run } from "../../src/scripts/run.ts";
-import { inParallel } from "../lib/timing.ts";
+import { inParallel } from "./timing.ts";
 
 const KEEP_MS = 60 * 60_000;
 /** 10 to 60 minutes: longer than the benchmark, and with no order in which they end. */

@@ -1,40 +1,10 @@
-// One sample of a way to take units and to give them back: server time of each half, and throughput.
-import { type Database, evaluatorOn, spentIn } from "../lib/redis.ts";
+// Allocate and release as a pair to be sampled, in a pool of any size.
+import { granted, idsOf, newLeaseId, poolOf } from "../lib/pool.ts";
+import { type Database, evaluatorOn } from "../lib/redis.ts";
+import { type Subject, WIDTH } from "../lib/sample.ts";
 import { inParallel } from "../lib/timing.ts";
-import { granted, idsOf, newLeaseId, poolOf } from "./pool.ts";
 
-export const WIDTH = 64; // calls under way on the one connection
-export const SENT = ["evalsha", "eval", "zrem"];
 const MOST_CANDIDATES = 32;
-
-export interface Sample {
-  readonly take_us: number;
-  readonly give_us: number;
-  readonly pair_us: number;
-  readonly pairs_per_s: number;
-}
-
-/** `prepare` is not measured; `take` and `give` are called with 0 to count - 1. */
-export interface Subject {
-  readonly name: string;
-  readonly prepare: (count: number) => unknown;
-  readonly take: (i: number) => Promise<unknown>;
-  readonly give: (i: number) => Promise<unknown>;
-}
-
-export async function sample({ main }: Database, subject: Subject, count: number): Promise<Sample> {
-  await subject.prepare(count);
-  let seconds = 0;
-  const phase = async (call: (i: number) => Promise<unknown>) => {
-    const { server_us } = await spentIn(main, SENT, async () => {
-      seconds += await inParallel(count, WIDTH, call);
-    });
-    return server_us / count;
-  };
-  const take_us = await phase(subject.take);
-  const give_us = await phase(subject.give);
-  return { take_us, give_us, pair_us: take_us + give_us, pairs_per_s: count / seconds };
-}
 
 /** At most 32 of all, another one first each time. */
 function candidatesOf(ids: readonly string[], turn: number): string[] {
