@@ -45,10 +45,12 @@ local plan, kind = plan_allocate(pool_key, leases_key, ask, now)
 if kind == "absent" then return reply("absent") end
 
 if kind == "granted" then
-  local lease = { home = home, fingerprint = fingerprint, holder = holder }
-  local secret = redis.call("HGET", secrets_key, plan.credential) or ""
-  local expires_at_ms = apply_allocate(plan, pool_key, leases_key, lease_key, lease_id, lease, lease_ms, keep_ms)
-  if expires_at_ms then return granted(lease, expires_at_ms, secret, 0) end
+  local lease = plan_lease(plan, { home = home, fingerprint = fingerprint, holder = holder }, lease_ms)
+  local secret, ends_at_ms = redis.call("HGET", secrets_key, plan.credential) or "", lease.max_expires_at_ms + keep_ms
+  if redis.call("SET", lease_key, encode_lease(lease), "NX", "PXAT", ends_at_ms) then
+    apply_lease(plan, pool_key, leases_key, lease, lease_id)
+    return granted(lease, lease.expires_at_ms, secret, 0)
+  end
 end
 
 local before = decode_lease(redis.call("GET", lease_key))

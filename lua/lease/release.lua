@@ -14,28 +14,20 @@ local keep_ms                         = tonumber(ARGV[6])
 
 local now = now_ms()
 local lease = decode_lease(redis.call("GET", lease_key))
-local read = redis.call("HMGET", pool_key, "@health", "@pool", "@breaker", credential_id)
-local pool, breaker, credential = decode_pool(read[2]), decode_breaker(read[3]), decode_credential(read[4])
+local m = read_member(pool_key, credential_id)
 if not lease then
-  if not pool then return reply("absent") end
+  if not m.pool then return reply("absent") end
   return reply("not_released", "unknown")
 end
 if lease.home ~= home or lease.credential ~= credential_id then return reply("not_released", "mismatch") end
 local member = member_of(lease, lease_id)
-local reason = standing(lease, credential, redis.call("ZSCORE", leases_key, member), now)
+local reason = standing(lease, m.credential, redis.call("ZSCORE", leases_key, member), now)
 if reason ~= "held" then return reply("not_released", reason) end
 
-credential.in_flight, pool.in_flight, pool.released = credential.in_flight - 1, pool.in_flight - 1, pool.released + 1
-count_probe(breaker, lease.fence, -1)
-if outcome ~= "" and outcome ~= "client_error" and outcome ~= "cancelled" then
-  local health = outcome == "success" and {} or cjson.decode(read[1])
-  learn(credential, pool, health.cooldowns, lease.fence, outcome, retry_after_ms, now)
-  breaker = breaker_after(breaker, pool, health.breaker, lease.fence, outcome, now)
-end
-lease.state = "released"
+plan_release(m, lease, outcome, retry_after_ms, now)
+m.pool.released, lease.state = m.pool.released + 1, "released"
 
-local fields = { "@pool", encode_pool(pool), credential_id, encode_credential(credential) }
-if breaker then fields[5], fields[6] = "@breaker", encode_breaker(breaker) end
+local fields = member_fields(m)
 redis.call("SET", lease_key, encode_lease(lease), "PXAT", now + keep_ms)
 redis.call("ZREM", leases_key, member)
 redis.call("HSET", pool_key, unpack(fields))

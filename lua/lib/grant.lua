@@ -9,20 +9,20 @@ local function write_pool(plan, pool_key, leases_key)
   if plan.gone then redis.call("ZREM", leases_key, unpack(plan.gone)) end
 end
 
--- Claims the lease's id first; nil when it was granted before, and then nothing is written. Returns expires_at_ms.
-local function apply_allocate(plan, pool_key, leases_key, lease_key, lease_id, lease, lease_ms, keep_ms)
+-- The lease on the credential that was found. It changes only tables; the claim of its id comes next.
+local function plan_lease(plan, lease, lease_ms)
   local pool, now = plan.pool, plan.now
   lease.credential, lease.fence, lease.state, lease.granted_at_ms = plan.credential, pool.fence + 1, "held", now
   lease.max_expires_at_ms = math.min(now + plan.limits.max_lifetime_ms, plan.ends[plan.credential] or math.huge)
-  local expires_at_ms = math.min(now + lease_ms, lease.max_expires_at_ms)
-  if not redis.call("SET", lease_key, encode_lease(lease), "NX", "PXAT", lease.max_expires_at_ms + keep_ms) then
-    return nil
-  end
+  lease.expires_at_ms = math.min(now + lease_ms, lease.max_expires_at_ms)
   pool.fence, pool.in_flight, pool.granted = lease.fence, pool.in_flight + 1, pool.granted + 1
   count_probe(plan.breaker, pool.fence, 1)
+  return lease
+end
+
+local function apply_lease(plan, pool_key, leases_key, lease, lease_id)
   write_pool(plan, pool_key, leases_key)
-  redis.call("ZADD", leases_key, expires_at_ms, member_of(lease, lease_id))
-  return expires_at_ms
+  redis.call("ZADD", leases_key, lease.expires_at_ms, member_of(lease, lease_id))
 end
 
 -- Counts a refusal. In how many ms something is due back (0: not known), and why nothing was free, as JSON counts.

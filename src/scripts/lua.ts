@@ -18,6 +18,7 @@ import poolLua from "../../lua/lib/pool.lua";
 import purse from "../../lua/lib/purse.lua";
 import reclaim from "../../lua/lib/reclaim.lua";
 import registry from "../../lua/lib/registry.lua";
+import releaseLua from "../../lua/lib/release.lua";
 import tenantLua from "../../lua/lib/tenant.lua";
 import token from "../../lua/lib/token.lua";
 import wire from "../../lua/lib/wire.lua";
@@ -33,7 +34,7 @@ export const lib = {
   pool: [...pool, journal],
   leases,
   allocate: [...leases, breaker, reclaim, capacity, grant],
-  release: [...leases, breaker, health],
+  release: [...leases, breaker, health, releaseLua],
   members: [...pool, journal, registry, member],
   catalog: [...base, journal, catalog],
   tenant,
