@@ -5,8 +5,8 @@ import { type Redis, will } from "./will.ts";
 
 const sha = (letter: string) => letter.repeat(64);
 
-/** A tenant with all kinds of holds; `again` was opened twice, `old` is a sub-account that was made again. */
-async function playAcme(redis: Redis) {
+/** A tenant of which `old` is a sub-account that was removed and made again, and `again` a hold that was opened twice. */
+async function playAgain(redis: Redis) {
   const acme = ledgerOf(() => redis.store(), "acme");
   await will("created", () => acme.put());
   for (const sub of ["app", "dept", "old"]) await will("created", () => acme.putSub(sub));
@@ -56,6 +56,11 @@ async function playAcme(redis: Redis) {
   await will("voided", () => acme.void("again"));
   await will("exhausted", () => acme.reserve("old", "more", 351));
   await will("reserved", () => acme.reserve("old", "h-old", 350));
+}
+
+/** The same tenant, with a hold that ended in each way, and one that is open. */
+async function playHolds(redis: Redis) {
+  const acme = ledgerOf(() => redis.store(), "acme");
   await will(
     "reserved",
     () => acme.reserve("app", "h-less", 3_000, { metadata: "m" }),
@@ -172,7 +177,8 @@ async function playRemoved(redis: Redis) {
 
 export async function play(redis: Redis) {
   await playPools(redis);
-  await playAcme(redis);
+  await playAgain(redis);
+  await playHolds(redis);
   await playOthers(redis);
   await playRemoved(redis);
   await playLeases(redis);
