@@ -11,6 +11,11 @@ const benchmarks: Record<string, { about: string; load: () => Promise<Benchmark>
     about: "allocate, renew and release: cost, commands, growth, memory, and other ways to do it",
     load: () => import("./leases/index.ts"),
   },
+  quota: {
+    about:
+      "reserve, settle and the other verbs of a hold: cost, commands, growth, memory, and other ways to do it",
+    load: () => import("./quota/index.ts"),
+  },
 };
 
 const USAGE = `npm run bench -- <name> [--quick] [--runs N] [--json FILE]

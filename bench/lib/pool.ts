@@ -106,6 +106,8 @@ export function poolOf(store: Evaluator, cell: string) {
   });
 
   return {
+    home,
+    pool_key,
     leases_key,
     asked,
     reported,
