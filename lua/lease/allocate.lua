@@ -22,10 +22,9 @@ local keep_ms, candidates       = tonumber(ARGV[6]), ARGV[7]
 local ends, borrowed            = ARGV[8], ARGV[9]
 
 local now = now_ms()
-
-local function granted(lease, expires_at_ms, secret, replayed)
-  local expires_in_ms = expires_at_ms - now
-  return reply("granted", lease.credential, lease.fence, expires_at_ms, expires_in_ms, lease.max_expires_at_ms, secret, replayed)
+local function granted(lease, secret, replayed)
+  local l, expires_in_ms = lease, lease.expires_at_ms - now
+  return reply("granted", l.credential, l.fence, l.expires_at_ms, expires_in_ms, l.max_expires_at_ms, secret, replayed)
 end
 
 -- The same lease again, while it is held; of the plan only what it has read is used.
@@ -33,11 +32,10 @@ local function replay(lease, plan)
   if lease.fingerprint ~= fingerprint then return reply("conflict") end
   if lease.home ~= home then return reply("elsewhere", lease.home) end
   local credential = decode_credential(state_of(plan, lease.credential) or redis.call("HGET", pool_key, lease.credential))
-  local expires_at_ms = redis.call("ZSCORE", leases_key, member_of(lease, lease_id))
-  local reason = standing(lease, credential, expires_at_ms, now)
+  lease.expires_at_ms = tonumber(redis.call("ZSCORE", leases_key, member_of(lease, lease_id)) or 0)
+  local reason = standing(lease, credential, lease.expires_at_ms, now)
   if reason ~= "held" then return reply("lease_lost", reason) end
-  local secret = redis.call("HGET", secrets_key, lease.credential) or ""
-  return granted(lease, tonumber(expires_at_ms), secret, 1)
+  return granted(lease, redis.call("HGET", secrets_key, lease.credential) or "", 1)
 end
 
 local ask = { candidates = cjson.decode(candidates), ends = cjson.decode(ends), borrowed = borrowed == "1" }
@@ -46,10 +44,10 @@ if kind == "absent" then return reply("absent") end
 
 if kind == "granted" then
   local lease = plan_lease(plan, { home = home, fingerprint = fingerprint, holder = holder }, lease_ms)
-  local secret, ends_at_ms = redis.call("HGET", secrets_key, plan.credential) or "", lease.max_expires_at_ms + keep_ms
-  if redis.call("SET", lease_key, encode_lease(lease), "NX", "PXAT", ends_at_ms) then
+  local secret, over_at_ms = redis.call("HGET", secrets_key, plan.credential) or "", lease.max_expires_at_ms + keep_ms
+  if redis.call("SET", lease_key, encode_lease(lease), "NX", "PXAT", over_at_ms) then
     apply_lease(plan, pool_key, leases_key, lease, lease_id)
-    return granted(lease, lease.expires_at_ms, secret, 0)
+    return granted(lease, secret, 0)
   end
 end
 

@@ -5,6 +5,13 @@ local FUNDING = { "sub_account", "account" }
 
 local function no_funding() return { sub_account = 0, account = 0 } end
 
+-- What the items of a call are together.
+local function amount_of(items)
+  local amount = 0
+  for _, item in ipairs(items) do amount = amount + item.amount end
+  return amount
+end
+
 -- As JSON, in the order in which it was drawn: [["sub_account",600],["account",400]].
 local function funding_text(funding)
   local rows = {}

@@ -13,7 +13,8 @@ local function entry_fields(entry)
   local fields = { "*" }
   for i, name in ipairs(FIELDS) do
     local value = entry[name] or ""
-    fields[2 * i], fields[2 * i + 1] = name, type(value) == "number" and string.format("%.0f", value) or value
+    if type(value) == "number" then value = string.format("%.0f", value + 0) end -- + 0: never "-0"
+    fields[2 * i], fields[2 * i + 1] = name, value
   end
   return fields
 end

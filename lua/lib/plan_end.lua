@@ -36,8 +36,8 @@ local function pack_end(t, hold, kind, actor, hold_id, by, note, now)
 end
 
 -- The hold's own record first: it is the claim of the end.
-local function apply_end(packed, tenant_key, hold_key, due_key, journal_key, member, keep_ms)
-  redis.call("SET", hold_key, packed.hold, "PX", keep_ms)
+local function apply_end(packed, tenant_key, hold_key, due_key, journal_key, member, over_at_ms)
+  redis.call("SET", hold_key, packed.hold, "PXAT", over_at_ms)
   redis.call("HSET", tenant_key, unpack(packed.fields))
   redis.call("XADD", journal_key, unpack(packed.entry))
   redis.call("ZREM", due_key, member)

@@ -42,7 +42,7 @@ if not refusal then
   local fields, entry = tenant_change(t, { kind = "adjust", actor = "admin", op = op_id, amount = by,
     detail = string.format('{"kind":"%s","note":%s}', how, note) }, now)
   local answer = string.format("%.0f %.0f %.0f", by, purse.available, purse.debt)
-  if claim_op(op_key, fingerprint, answer, keep_ms) then
+  if claim_op(op_key, fingerprint, answer, now + keep_ms) then
     redis.call("HSET", tenant_key, unpack(fields))
     redis.call("XADD", journal_key, unpack(entry))
     return reply("adjusted", by, purse.available, purse.debt, 0)

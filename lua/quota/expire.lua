@@ -29,5 +29,5 @@ if refusal then
   return refusal
 end
 local packed = pack_end(t, hold, "expire", "sweep", hold_id, hold.charged, "{}", now)
-apply_end(packed, tenant_key, hold_key, due_key, journal_key, member, keep_ms)
+apply_end(packed, tenant_key, hold_key, due_key, journal_key, member, now + keep_ms)
 return reply("expired", hold.charged, funding_text(hold.returned))

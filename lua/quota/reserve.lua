@@ -22,8 +22,7 @@ local fingerprint, token           = ARGV[4], ARGV[5]
 local ttl_ms, home                 = tonumber(ARGV[6]), ARGV[7]
 local items, metadata              = ARGV[8], ARGV[9]
 
-local now, amount = now_ms(), 0
-for _, item in ipairs(rows(items, "model amount tokens requests")) do amount = amount + item.amount end
+local now, amount = now_ms(), amount_of(rows(items, "model amount tokens requests"))
 
 local function pool_refusal()
   if home == "-" then return nil end

@@ -41,5 +41,5 @@ if refusal then return refusal end
 if #used > 0 and not names_items() then return reply("mismatch") end
 if t.purse.funded + t.purse.debt > MAX_AMOUNT then return reply("unsafe") end
 local packed = pack_end(t, hold, "settle", "internal", hold_id, amount - charged_before, note, now)
-apply_end(packed, tenant_key, hold_key, due_key, journal_key, due_member(tenant, hold_id), keep_ms)
+apply_end(packed, tenant_key, hold_key, due_key, journal_key, due_member(tenant, hold_id), now + keep_ms)
 return answer(0)

@@ -21,5 +21,5 @@ if not t then return missing end
 local refusal = plan_end(t, hold, "voided", 0, "-")
 if refusal then return refusal end
 local packed = pack_end(t, hold, "void", "internal", hold_id, 0, note, now)
-apply_end(packed, tenant_key, hold_key, due_key, journal_key, due_member(tenant, hold_id), keep_ms)
+apply_end(packed, tenant_key, hold_key, due_key, journal_key, due_member(tenant, hold_id), now + keep_ms)
 return reply("voided", funding_text(hold.returned), 0)

@@ -1,4 +1,8 @@
 // Every script, by the name of its file. The contract test compares this list with the folder lua/.
+import { admit } from "./call/admit.ts";
+import { finish } from "./call/finish.ts";
+import { renewCall } from "./call/renew.ts";
+import { undoCall } from "./call/undo.ts";
 import { putEntry } from "./catalog/put.ts";
 import { removeEntry } from "./catalog/remove.ts";
 import { create } from "./cell/create.ts";
@@ -29,6 +33,10 @@ import { removeSubAccount } from "./tenant/remove_sub.ts";
 import { revokeToken } from "./tenant/revoke_token.ts";
 
 export const scripts = [
+  admit,
+  finish,
+  renewCall,
+  undoCall,
   putEntry,
   removeEntry,
   create,

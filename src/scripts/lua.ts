@@ -1,5 +1,6 @@
 // The Lua libraries, in the order in which they may use each other, as the sets that scripts are made of.
 import breaker from "../../lua/lib/breaker.lua";
+import call from "../../lua/lib/call.lua";
 import capacity from "../../lua/lib/capacity.lua";
 import catalog from "../../lua/lib/catalog.lua";
 import clock from "../../lua/lib/clock.lua";
@@ -28,6 +29,7 @@ const pool = [...base, poolLua];
 const leases = [...pool, lease];
 const tenant = [...base, journal, purse, tenantLua];
 const holds = [...tenant, funds, hold];
+const calls = [...holds, poolLua, lease];
 
 export const lib = {
   base,
@@ -36,6 +38,10 @@ export const lib = {
   allocate: [...leases, breaker, reclaim, capacity, grant],
   release: [...leases, breaker, health, releaseLua],
   members: [...pool, journal, registry, member],
+  admit: [...calls, breaker, reclaim, capacity, grant, planFunds, planReserve, call],
+  renewCall: [...calls, planFunds],
+  finish: [...calls, breaker, health, releaseLua, planEnd],
+  undoCall: [...calls, breaker, health, releaseLua, planEnd],
   catalog: [...base, journal, catalog],
   tenant,
   tokens: [...tenant, token],

@@ -2,6 +2,7 @@
 //
 // It shares no code with the scripts. Nothing may change while it reads, so it is for a test, or a copy, or a cell at rest.
 import type { Redis } from "ioredis";
+import { checkCatalog } from "./catalog.ts";
 import { checkDigits } from "./digits.ts";
 import { checkDue } from "./due.ts";
 import { journalOf, type RawEntry } from "./entries.ts";
@@ -68,10 +69,11 @@ export async function check(raw: Redis, cell_name: string, options: Options = {}
     checkTokens(tenant, report);
     checkLedger(tenant, holdsOf.get(name) ?? [], journal.get(`tenant:${name}`) ?? [], times, report);
   }
+  checkCatalog(cell, journal, report);
   checkDue(cell, holds, report);
   checkOps(cell, journal, times, report);
   for (const [home, pool] of pools) checkPool(pool, journal.get(`pool:${home}`) ?? [], report);
-  checkLeases(cell.lease, pools, times.now_ms, report);
+  checkLeases(cell.lease, holds, pools, times.now_ms, report);
   checkRegistry(cell, pools, report);
   return violations;
 }

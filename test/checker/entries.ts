@@ -50,6 +50,7 @@ const FIELDS = "kind aggregate seq at actor sub_account hold op amount purses de
 const KINDS: Record<string, readonly string[]> = {
   tenant: ["config", "status", "token", "adjust", "settle", "void", "expire", "refund"],
   pool: ["config", "status"],
+  catalog: ["config"],
 };
 
 function entryOf({ shard, id, fields }: RawEntry, report: Report): Entry | undefined {
@@ -76,7 +77,7 @@ function entryOf({ shard, id, fields }: RawEntry, report: Report): Entry | undef
     report(`${where}: its ${bad === "changes" ? "purses" : bad} cannot be read`);
     return undefined;
   }
-  const aggregate_kind = aggregate.slice(0, aggregate.indexOf(":"));
+  const [aggregate_kind = ""] = aggregate.split(":");
   if (!KINDS[aggregate_kind]?.includes(kind)) report(`${where}: ${kind} is no kind of entry of ${aggregate}`);
   const { seq: number, ...rest } = read as Pick<Entry, keyof typeof read>;
   const name = `entry ${number} of ${aggregate}`;

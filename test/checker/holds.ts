@@ -19,21 +19,40 @@ const NUMBERS = [
   "charged",
   "debt",
 ] as const;
+const LEASE = ["fence", "granted_at_ms", "expires_at_ms", "max_expires_at_ms"] as const;
 const LINES =
   /^1 (open|settled|voided|expired) (\S+) (\d+) \S+ ((?:-?\d+ ){9}-?\d+) (\S+) (\d+ \d+) (\S+)\n([^\n]*)\n([^\n]*)\n([\s\S]*)$/;
 
 const items = z.array(z.tuple([z.string(), amount, amount, amount]));
 const refunds = z.array(z.tuple([z.string(), amount, amount, amount, amount]));
 
+/** The lease of a call, which its record keeps. */
+export interface CallLease {
+  credential: string;
+  fence: bigint;
+  granted_at_ms: bigint;
+  expires_at_ms: bigint;
+  max_expires_at_ms: bigint;
+}
+
+/** `-`, a pool, or a pool and the lease of a call. */
+function placeOf(place: string): { home: string; lease: CallLease | undefined } | undefined {
+  const [provider, pool, credential, ...numbers] = place.split(":");
+  if (credential === undefined) return place === "-" || pool ? { home: place, lease: undefined } : undefined;
+  const n = numbersOf(`1 ${numbers.join(" ")}`, LEASE);
+  return n && { home: `${provider}:${pool}`, lease: { credential, ...n } };
+}
+
 export type Hold = NonNullable<ReturnType<typeof holdOf>>;
 
 export function holdOf(key: Key<"string">, report: Report) {
   const [tenant = "", hold = ""] = key.ids;
   const match = LINES.exec(key.value);
-  const [, state = "", sub_account = "", made, middle, end_print = "", last, home = ""] = match ?? [];
+  const [, state = "", sub_account = "", made, middle, end_print = "", last, place = ""] = match ?? [];
   const n = numbersOf(`1 ${made} ${middle} ${last}`, NUMBERS);
   const read = { items: jsonOf(match?.[8], items), refunds: jsonOf(match?.[9], refunds) };
-  if (!n || !read.items || !read.refunds) {
+  const where = placeOf(place);
+  if (!n || !read.items || !read.refunds || !where) {
     report(`${key.name}: a hold's record that cannot be read`);
     return undefined;
   }
@@ -48,7 +67,7 @@ export function holdOf(key: Key<"string">, report: Report) {
       sub_account,
       made: n.made,
       end_print,
-      home,
+      ...where,
     },
     ...{ opened_at_ms: n.opened_at_ms, expires_at_ms: n.expires_at_ms, held: n.amount, accrued: n.accrued },
     ...{ charged: n.charged, debt: n.debt, metadata: match?.[10] ?? "" },
@@ -90,6 +109,8 @@ export function checkEnded(hold: Hold, stories: Story[], report: Report) {
   const { life, entry } = end;
   for (const name of ["state", "held", "charged", "debt", "accrued", "expires_at_ms", "home"] as const)
     if (hold[name] !== life[name]) fail(`${name} is ${hold[name]}, and ${life[name]} by its journal`);
+  if (hold.lease?.credential !== life.key_id || hold.lease?.fence !== life.fence)
+    fail("its credential is not that of its journal");
   const refunded: Funding = {
     sub_account: sum(hold.refunds.map(([, , sub]) => sub)),
     account: sum(hold.refunds.map(([, , , account]) => account)),

@@ -24,6 +24,7 @@ export const KINDS = {
   meta: kind("meta", "hash"),
   tenants: kind("index:tenants", "zset"),
   pools: kind("index:pools", "hash"),
+  catalog: kind("catalog", "hash"),
   tenant: kind(`tenant:${ID}`, "hash"),
   subs: kind(`tenant:${ID}:subs`, "zset"),
   hold: kind(`hold:${ID}:${ID}`, "string", "state"),

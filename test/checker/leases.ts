@@ -1,4 +1,5 @@
 // The records of leases and the members of their pools' sets: each held lease has both, and they agree.
+import type { Hold } from "./holds.ts";
 import type { Key } from "./keys.ts";
 import type { Member, Pool } from "./pools.ts";
 import type { Report } from "./words.ts";
@@ -12,6 +13,8 @@ interface Lease {
   max_expires_at_ms: bigint;
   held: boolean;
   granted_at_ms: bigint;
+  /** Of a call. */
+  expires_at_ms?: bigint;
 }
 
 function leaseOf({ name, ids: [id = ""], end_ms, value }: Key<"string">, report: Report): Lease | undefined {
@@ -28,6 +31,12 @@ function leaseOf({ name, ids: [id = ""], end_ms, value }: Key<"string">, report:
   if (max_expires_at_ms < granted_at_ms) report(`${name}: ends before it is granted`);
   return { name, id, home, credential, fence: BigInt(fence), max_expires_at_ms, held, granted_at_ms };
 }
+
+/** A call's lease is in the record of its hold: held while that is open, and nobody's any more once it has ended. */
+const callsOf = (holds: Hold[]): Lease[] =>
+  holds.flatMap(({ name, hold, home, lease, state }) =>
+    lease ? [{ name, id: hold, home, ...lease, held: state === "open" }] : [],
+  );
 
 const memberOf = ({ credential, fence, lease }: Member) => `${credential} ${fence} ${lease}`;
 
@@ -50,6 +59,14 @@ function checkMember(
   if (gone_at_ms !== undefined && expires_at_ms > gone_at_ms) fail("it has no record");
 }
 
+/** The record and the member of a call's lease end together. An ended call may have left a member whose term goes on. */
+function checkCall(pool: Pool, member: Member, call: Lease, report: Report) {
+  const fail = (what: string) => report(`pool:${pool.home}:leases ${memberOf(member)}: ${what}`);
+  if (member.expires_at_ms !== call.expires_at_ms)
+    fail(`it ends at ${member.expires_at_ms}, and at ${call.expires_at_ms} by its call`);
+  if (member.expires_at_ms > call.max_expires_at_ms) fail("it ends later than it may");
+}
+
 /** A held lease whose member is gone was reclaimed, and its unit was counted then or when it was revoked. */
 function checkReclaimed(pool: Pool, leases: Lease[], report: Report) {
   const present = new Set(pool.members.map(memberOf));
@@ -66,6 +83,7 @@ function checkReclaimed(pool: Pool, leases: Lease[], report: Report) {
 
 export function checkLeases(
   keys: Key<"string">[],
+  holds: Hold[],
   pools: Map<string, Pool>,
   now_ms: bigint | undefined,
   report: Report,
@@ -77,9 +95,17 @@ export function checkLeases(
     leases.set(lease.id, lease);
     if (lease.held && !pools.has(lease.home)) report(`${lease.name}: its pool is not there`);
   }
+  const calls = callsOf(holds);
+  const byMember = new Map(
+    calls.map((call) => [memberOf({ ...call, lease: call.id, expires_at_ms: 0n }), call]),
+  );
   for (const pool of pools.values()) {
-    for (const member of pool.members) checkMember(pool, member, leases.get(member.lease), now_ms, report);
-    const own = [...leases.values()].filter(({ home }) => home === pool.home);
+    for (const member of pool.members) {
+      const call = byMember.get(memberOf(member));
+      if (call?.home === pool.home) checkCall(pool, member, call, report);
+      else checkMember(pool, member, leases.get(member.lease), now_ms, report);
+    }
+    const own = [...leases.values(), ...calls].filter(({ home }) => home === pool.home);
     checkReclaimed(pool, own, report);
   }
 }

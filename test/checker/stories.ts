@@ -33,6 +33,8 @@ const life = z.object({
   opened_at_ms: amount,
   expires_at_ms: amount,
   home: z.string(),
+  key_id: z.string().optional(),
+  fence: amount.optional(),
   items: z.array(z.array(z.unknown())),
   note: z.unknown(),
 });

@@ -7,6 +7,7 @@ import { create } from "../../src/scripts/cell/create.ts";
 import { probe } from "../../src/scripts/cell/probe.ts";
 import { scripts } from "../../src/scripts/index.ts";
 import { run } from "../../src/scripts/run.ts";
+import { callsOf } from "../support/call.ts";
 import { leaseKit } from "../support/lease.ts";
 import { ledgerOf } from "../support/ledger.ts";
 import { keys, useRedis } from "../support/redis.ts";
@@ -14,6 +15,7 @@ import { keys, useRedis } from "../support/redis.ts";
 const redis = useRedis();
 const { pool, granted } = leaseKit(redis);
 const ledger = ledgerOf(() => redis.store());
+const calls = callsOf(() => redis.store());
 
 /** Every verb by the name of its script, along paths on which it writes all that it may. */
 const VERBS: [name: string, run: () => Promise<unknown>][] = [
@@ -55,6 +57,11 @@ const VERBS: [name: string, run: () => Promise<unknown>][] = [
   ["quota/refund", () => ledger.refund("h1", "r1", 1)],
   ["quota/expire", () => redis.later(10).then(() => ledger.expire("h2"))],
   ["quota/void", () => ledger.void("h3")],
+  ["call/admit", () => calls.admit("alice", "k1", 10, ["c1"])],
+  ["call/admit", () => calls.admit("alice", "k2", 10, ["c1"])],
+  ["call/renew", () => calls.renew("k1", "c1", 1000, 20, 5)],
+  ["call/finish", () => calls.finish("k1", "c1", 7, "upstream_error")],
+  ["call/undo", () => calls.undo("k2", "rate_limited")],
   ["tenant/revoke_token", () => ledger.revokeToken("alice", "tok_1")],
   ["tenant/remove_sub", () => ledger.removeSub("alice")],
   ["tenant/remove", () => ledger.remove()],
