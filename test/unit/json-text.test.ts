@@ -1,7 +1,7 @@
 // A field's text in JSON: a caller's metadata that comes back with other digits, or cut off, if these failed.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { fieldText, withFieldText } from "../../src/json-text.ts";
+import { fieldsOf, fieldText, setField, splice, withFieldText } from "../../src/json-text.ts";
 
 test.each([
   ['{"a":1}', "1"],
@@ -43,4 +43,35 @@ test("a long string and a deep value cost no more than their length", () => {
 
 test("an object with a field that is text already", () => {
   expect(withFieldText({ a: 1 }, "b", "15947634569000323")).toBe('{"a":1,"b":15947634569000323}');
+});
+
+test.each([
+  ['{"a":1}', "2", '{"a":2}'],
+  ['{"b":1}', "2", '{"a":2,"b":1}'],
+  ["{}", "2", '{"a":2}'],
+  ['{"a" : [1] ,"b":{"a":1},"a":"}"}', "{}", '{"a" : {} ,"b":{"a":1},"a":{}}'],
+])("%s with a set to %s is %s", (json, text, set) => {
+  expect(splice(json, setField(json, "a", text))).toBe(set);
+});
+
+test("edits are made in the order of the text, whichever way they are given", () => {
+  const edits = [
+    { start: 3, end: 4, text: "D" },
+    { start: 1, end: 1, text: "x" },
+  ];
+  expect(splice("abcd", edits)).toBe("axbcD");
+});
+
+test("fields that stand there twice are both found", () => {
+  expect(fieldsOf('{"a":1, "\\u0061" : 22 }').map(({ name, start, end }) => [name, start, end])).toEqual([
+    ["a", 5, 6],
+    ["a", 19, 21],
+  ]);
+});
+
+test("ten million characters of escapes, structure and depth are read at once", () => {
+  const text = `{"s":${JSON.stringify('\\"'.repeat(1_000_000))},"n":[${"1,".repeat(1_000_000)}1],"d":${"[".repeat(500_000)}${"]".repeat(500_000)}}`;
+  const started_at_ms = performance.now();
+  expect(fieldsOf(text).map(({ name }) => name)).toEqual(["s", "n", "d"]);
+  expect(performance.now() - started_at_ms).toBeLessThan(5_000);
 });
