@@ -1,16 +1,12 @@
 // How a call goes on and ends: a stream cut off, a unit that is lost, or money charged twice, if these failed.
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { check } from "../checker/check.ts";
+import { beforeEach, describe, expect, test } from "vitest";
 import { callsOf } from "../support/call.ts";
 import { dumpOf } from "../support/lease.ts";
-import { entriesOf, ledgerOf, purseOf, tenantStateOf } from "../support/ledger.ts";
-import { poolOf, poolStateOf, stateOf } from "../support/pool.ts";
 import { useRedis } from "../support/redis.ts";
+import { callKit } from "./call-kit.ts";
 
 const redis = useRedis();
-const ledger = ledgerOf(() => redis.store());
-const pool = poolOf(() => redis.store());
-const call = callsOf(() => redis.store());
+const { ledger, pool, call, vip, alice, tenant, own, state, members, lastEntry } = callKit(redis);
 
 beforeEach(async () => {
   await ledger.put();
@@ -19,14 +15,6 @@ beforeEach(async () => {
   await pool.put("c1", 1);
   expect((await call.admit("alice", "k1", 60, ["c1"], { metadata: '{"n":1}' })).kind).toBe("admitted");
 });
-afterEach(async () => expect(await check(redis.raw, "test", { now_ms: redis.now_ms })).toEqual([]));
-
-const alice = async () => purseOf(await redis.raw.hget(ledger.tenant_key, "purse:alice"));
-const tenant = async () => tenantStateOf(await redis.raw.hget(ledger.tenant_key, "state"));
-const own = async () => poolStateOf(await redis.raw.hget(pool.pool_key, "@pool"));
-const state = async (id: string) => stateOf(await redis.raw.hget(pool.pool_key, id));
-const members = () => redis.raw.zrange(pool.leases_key, "0", "-1");
-const lastEntry = async () => entriesOf(await redis.raw.xrange(ledger.journal_key, "-", "+")).at(-1);
 
 describe("renew", () => {
   test("both get more time, never less; what has accrued is kept", async () => {
@@ -150,7 +138,6 @@ describe("finish", () => {
 
   test("of another credential or pool, of nobody", async () => {
     expect(await call.finish("k1", "c2", 1)).toEqual({ kind: "mismatch" });
-    const vip = callsOf(() => redis.store(), "acme", "openai", "vip");
     expect(await vip.finish("k1", "c1", 1)).toEqual({ kind: "mismatch" });
     expect(await call.finish("k9", "c1", 1)).toEqual({ kind: "not_found" });
     const nobody = callsOf(() => redis.store(), "globex");
@@ -158,45 +145,6 @@ describe("finish", () => {
     await ledger.reserve("alice", "one", 1);
     await ledger.settle("one", 1);
     expect(await call.finish("k1", "c1", 2 ** 53 - 1)).toEqual({ kind: "unsafe" });
-  });
-});
-
-describe("undo", () => {
-  test("as if it had not been, but for what the credential learns; the id is free again", async () => {
-    const entries = await redis.raw.xlen(ledger.journal_key);
-    expect(await call.undo("k1", "rate_limited", 5000)).toEqual({ kind: "undone", released: true });
-    expect(await alice()).toMatchObject({ available: 100, held: 0, spent: 0, in_flight: 0 });
-    expect(await state("c1")).toMatchObject({ in_flight: 0, status: "rate_limited" });
-    expect([await members(), await redis.raw.exists(ledger.hold_key("k1")), await tenant()]).toEqual([
-      [],
-      0,
-      { seq: 3, subs: 1, open: 0, reserved: 0, refused: 0 },
-    ]);
-    expect(await redis.raw.xlen(ledger.journal_key)).toBe(entries);
-    await pool.put("c2", 1);
-    expect(await call.admit("alice", "k1", 60, ["c1", "c2"])).toMatchObject({
-      kind: "admitted",
-      credential: "c2",
-    });
-  });
-
-  test("not of one that has ended, nor of another pool's, nor of a plain hold", async () => {
-    const vip = callsOf(() => redis.store(), "acme", "openai", "vip");
-    expect(await vip.undo("k1")).toEqual({ kind: "mismatch" });
-    await ledger.reserve("alice", "plain", 1);
-    expect(await call.undo("plain")).toEqual({ kind: "mismatch" });
-    await call.finish("k1", "c1", 1);
-    expect(await call.undo("k1")).toEqual({ kind: "closed", state: "settled", charged: 1 });
-    expect(await call.undo("k9")).toEqual({ kind: "not_found" });
-    expect(await callsOf(() => redis.store(), "globex").undo("k1")).toEqual({ kind: "absent" });
-  });
-
-  test("when its lease is over the hold comes back, and only a reclaim frees the unit", async () => {
-    await redis.later(120_000);
-    expect(await call.undo("k1")).toEqual({ kind: "undone", released: false });
-    expect(await alice()).toMatchObject({ available: 100, in_flight: 0 });
-    await pool.reclaim();
-    expect((await own()).in_flight).toBe(0);
   });
 });
 

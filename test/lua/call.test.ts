@@ -1,16 +1,13 @@
 // A call's verbs: a hold without a lease, a unit that is never freed, or a double charge, if these failed.
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { check } from "../checker/check.ts";
+import { beforeEach, describe, expect, test } from "vitest";
 import { callsOf } from "../support/call.ts";
 import { dumpOf } from "../support/lease.ts";
-import { ledgerOf, purseOf, tenantStateOf } from "../support/ledger.ts";
-import { poolOf, poolStateOf, stateOf } from "../support/pool.ts";
+import { poolOf } from "../support/pool.ts";
 import { useRedis } from "../support/redis.ts";
+import { callKit } from "./call-kit.ts";
 
 const redis = useRedis();
-const ledger = ledgerOf(() => redis.store());
-const pool = poolOf(() => redis.store());
-const call = callsOf(() => redis.store());
+const { ledger, pool, call, vip: callsOfVip, alice, tenant, own, state } = callKit(redis);
 
 beforeEach(async () => {
   await ledger.put();
@@ -19,12 +16,8 @@ beforeEach(async () => {
   await pool.put("c1", 2);
   await pool.put("c2", 1);
 });
-afterEach(async () => expect(await check(redis.raw, "test", { now_ms: redis.now_ms })).toEqual([]));
 
-const alice = async () => purseOf(await redis.raw.hget(ledger.tenant_key, "purse:alice"));
-const tenant = async () => tenantStateOf(await redis.raw.hget(ledger.tenant_key, "state"));
-const own = async () => poolStateOf(await redis.raw.hget(pool.pool_key, "@pool"));
-const unit = async (id: string) => stateOf(await redis.raw.hget(pool.pool_key, id)).in_flight;
+const unit = async (id: string) => (await state(id)).in_flight;
 const dump = () => dumpOf(redis.raw);
 /** The whole database without the counters of refusals. */
 async function bare() {
@@ -68,9 +61,7 @@ describe("admit", () => {
     const vip = poolOf(() => redis.store(), "openai", "vip");
     await vip.put("v1", 1);
     await call.admit("alice", "k1", 1, ["c1"]);
-    const elsewhere = await callsOf(() => redis.store(), "acme", "openai", "vip").admit("alice", "k1", 1, [
-      "v1",
-    ]);
+    const elsewhere = await callsOfVip.admit("alice", "k1", 1, ["v1"]);
     expect(elsewhere).toEqual({ kind: "elsewhere", home: "openai:default" });
   });
 
