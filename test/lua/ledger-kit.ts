@@ -26,7 +26,7 @@ export const checkAfterEach = (redis: Redis) =>
   });
 
 /** Amounts by name, those that are 0 left out. */
-const nonzero = (amounts: Record<string, number>) =>
+export const nonzero = (amounts: Record<string, number>) =>
   Object.fromEntries(Object.entries(amounts).filter(([, amount]) => amount !== 0));
 
 /** An entry as it must be: all fields, those that a kind has not are empty. */
