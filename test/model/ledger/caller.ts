@@ -124,9 +124,12 @@ export class Caller {
     return { verb, ...at, op_id, amount: Math.max(1, within(parts[part])) };
   }
 
-  private adjust({ size, ...op }: Operation<"adjust">): Call {
-    const amount = op.how === "zero" ? 0 : this.sized(size, op.amount, this.available(op));
-    return { ...op, amount: Math.max(op.how === "deduct" ? 1 : 0, amount), print: "" };
+  private adjust({ size, owing, ...op }: Operation<"adjust">): Call {
+    const subs = owing ? [...this.ledger.tenant(op.tenant).subs.values()] : [];
+    const sub = subs.find((one) => this.ledger.amounts(one).debt > 0n)?.name ?? op.sub;
+    const all = this.available({ ...op, sub });
+    const amount = op.how === "zero" ? 0 : this.sized(size, op.amount, all);
+    return { ...op, sub, amount: Math.max(op.how === "deduct" ? 1 : 0, amount), print: "" };
   }
 
   /** What an operator has read, and what he writes. */

@@ -23,7 +23,7 @@ function opening({ terms, funds, second }: History): Operation[] {
   const made = { before: "right", kind: "config", same: false } as const;
   const [tenant = "", other = ""] = TENANTS;
   const [sub = ""] = SUBS;
-  const grant = { verb: "adjust", tenant, how: "grant", size: "given" } as const;
+  const grant = { verb: "adjust", tenant, how: "grant", size: "given", owing: false } as const;
   return [
     ...(second ? [tenant, other] : [tenant]).flatMap((tenant): Operation[] => [
       { verb: "put", tenant, config: { status: "active" }, ...made },
@@ -58,7 +58,7 @@ const MET = `reserve reserved, reserve reserved borrowed, reserve reserved token
   reserve exhausted debt, reserve exhausted sub_account, reserve exhausted sub_account partly,
   reserve exhausted account, reserve exhausted account partly,
   reserve closed settled, reserve closed voided, reserve closed expired,
-  extend extended, extend extended huge, extend frozen tenant, extend frozen sub_account, extend exhausted debt,
+  extend extended, extend frozen tenant, extend frozen sub_account, extend exhausted debt,
   extend exhausted sub_account, extend exhausted account partly, extend absent, extend not_found remade,
   extend closed settled, extend closed voided, extend closed expired,
   settle settled, settle settled huge, settle settled debt, settle settled late, settle settled replayed,

@@ -139,6 +139,8 @@ const verbs = {
     weight: 8,
     tenant,
     sub: fc.constantFrom<string>("", "", "app", "app", "1e5"),
+    /** Rather one that owes something, if there is one. */
+    owing: usually(false, true),
     op_id,
     how: fc.constantFrom(...ADJUSTMENTS, "grant" as const, "grant" as const, "grant" as const),
     amount: number(0, 5, 20, 60, 100, 200),
@@ -149,8 +151,8 @@ const verbs = {
   removeSub: { weight: 1, ...place },
   remove: { weight: 1, tenant: usually("acme.2", "acme") },
   /** Ends what is open, takes the sub-account or its whole tenant away, and makes it again under the same name. */
-  rebirth: { weight: 1, ...place, whole: fc.boolean(), amount, op_id: fc.constantFrom(...BIRTHS) },
-  addToken: { weight: 2, ...place, name: fc.constantFrom("ci", "laptop", "two words") },
+  rebirth: { weight: 2, ...place, whole: fc.boolean(), amount, op_id: fc.constantFrom(...BIRTHS) },
+  addToken: { weight: 3, ...place, name: fc.constantFrom("ci", "laptop", "two words") },
   revokeToken: { weight: 2, ...place, pick: fc.nat(9), right: usually(true, false) },
   /** A call of before once more: the same, or with another amount. */
   repeat: { weight: 10, pick: fc.nat(12), other: usually(false, true) },
