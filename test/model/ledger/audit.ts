@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { purseOf } from "../../support/ledger.ts";
 import { type Hold, type Ledger, MAX, type Purse, type Sub, type Tenant } from "./model.ts";
 import { itemRows } from "./outcome.ts";
-import type { View } from "./view.ts";
+import { HOLD_KEYS, OP_KEYS, type View } from "./view.ts";
 
 function purseText(ledger: Ledger, purse: Purse, borrowed: bigint, open: number) {
   const { available, held, spent, lapsed, debt, funded } = ledger.amounts(purse);
@@ -83,7 +83,12 @@ export function audit(ledger: Ledger, view: View, entries: number, others: numbe
     key,
     `1 ${print} ${opText(answer.by, answer.available, answer.debt)}`,
   ]);
-  const { ends, last, ...found } = view;
+  const endOf = ({ kept_until_ms }: { kept_until_ms: number }) => (kept_until_ms === 0 ? -1 : kept_until_ms);
+  const ends = [
+    ...[...ledger.records].map(([id, hold]) => [HOLD_KEYS[id], endOf(hold)]),
+    ...[...ledger.ops].map(([id, op]) => [OP_KEYS[id], endOf(op)]),
+  ];
+  const { last, ...found } = view;
   assert.deepEqual(found, {
     tenants: Object.fromEntries(tenants.map((tenant) => [tenant.name, tenantHash(ledger, tenant)])),
     subs: Object.fromEntries(tenants.map((tenant) => [tenant.name, subsOf(tenant)])),
@@ -91,6 +96,7 @@ export function audit(ledger: Ledger, view: View, entries: number, others: numbe
     index: Object.fromEntries(index),
     holds: Object.fromEntries(holds),
     ops: Object.fromEntries(ops),
+    ends: Object.fromEntries(ends),
     entries,
     keys: keysOf(ledger, entries) + others,
   });

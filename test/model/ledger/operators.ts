@@ -3,7 +3,7 @@ import type { Calls } from "./calls.ts";
 import { type Ledger, MAX, most, type Sub, type Tenant } from "./model.ts";
 import type { Outcome } from "./outcome.ts";
 
-export const OP_KEEP_MS = 24 * 3_600_000;
+const OP_KEEP_MS = 24 * 3_600_000;
 
 const is = (kind: string): Outcome => ({ reply: { kind } });
 const byAdmin = (tenant: Tenant, kind: string, detail: object) => ({ tenant, kind, actor: "admin", detail });

@@ -15,7 +15,7 @@ export interface View {
   readonly index: Hash;
   readonly holds: Records;
   readonly ops: Records;
-  /** When a record ends by the clock of Redis; -1: never. */
+  /** By key: when a record ends; -1: not by itself. */
   readonly ends: Record<string, number>;
   readonly entries: number;
   readonly last: Hash;

@@ -1,7 +1,7 @@
 // One history: each call is made of the scripts and of the model, and both must say and leave the same.
 import assert from "node:assert/strict";
 import { defaultsOf, limitsOf } from "../../../src/pools/settings.ts";
-import { HOLD_KEEP_MS, ledgerOf, type Ledger as Verbs } from "../../support/ledger.ts";
+import { ledgerOf, type Ledger as Verbs } from "../../support/ledger.ts";
 import { keys } from "../../support/redis.ts";
 import type { Database } from "../database.ts";
 import { audit } from "./audit.ts";
@@ -9,7 +9,6 @@ import type { Call } from "./calls.ts";
 import { Journal, pursesOf } from "./journal.ts";
 import { type Hold, Ledger } from "./model.ts";
 import { TENANTS } from "./operations.ts";
-import { OP_KEEP_MS } from "./operators.ts";
 import type { Reply } from "./outcome.ts";
 import { made, meant } from "./verbs.ts";
 import { HOLD_KEYS, OP_KEYS, type View, viewOf } from "./view.ts";
@@ -51,9 +50,6 @@ const POOLS = Object.entries(limits).map(([pool, text]) => [
 ]);
 /** Keys that the ledger's verbs never write: the clock, and the pools. */
 const OTHERS = 1 + POOLS.length;
-/** Redis ends keys by its own clock; this much it may be off. */
-const SLACK_MS = 10_000;
-
 export class World {
   readonly ledger = new Ledger(TENANTS);
   private readonly database: Database;
@@ -84,32 +80,15 @@ export class World {
     assert.deepEqual(await made(verbs, call), reply, `the answer to ${JSON.stringify(call)}`);
     note(call, reply, hold);
     if (entry) entry.tenant.seq++;
-    const { ends } = this.view;
     this.view = viewOf(this.database.watched());
     if (entry) this.journal.check(ledger, entry, before, this.view);
     this.look();
-    this.checkEnds(ends);
   }
 
   private look() {
     this.view = viewOf(this.database.watched());
     audit(this.ledger, this.view, this.journal.entries, OTHERS);
     this.journal.addsUp(this.view);
-  }
-
-  /** A record ends when it should, and only a new end of its hold moves that. */
-  private checkEnds(before: View["ends"]) {
-    const { ledger, view } = this;
-    const check = (key: string, kept_until_ms: number, keep_ms: number) => {
-      const end_ms = view.ends[key] ?? 0;
-      if (kept_until_ms === 0) assert.equal(end_ms, -1, `${key} has no end while its hold is open`);
-      else if (kept_until_ms < ledger.now_ms + keep_ms)
-        assert.equal(end_ms, before[key], `${key} ends as it did`);
-      else assert(Math.abs(end_ms - Date.now() - keep_ms) < SLACK_MS, `${key} is kept as long as it should`);
-    };
-    for (const [id, { kept_until_ms }] of ledger.records)
-      check(HOLD_KEYS[id] ?? "", kept_until_ms, HOLD_KEEP_MS);
-    for (const [id, { kept_until_ms }] of ledger.ops) check(OP_KEYS[id] ?? "", kept_until_ms, OP_KEEP_MS);
   }
 
   /** Moves the clock; records whose end has passed go, as Redis would let them go. */
