@@ -53,7 +53,7 @@ export class FactReader {
     const piece = bytes.subarray(this.#from, to);
     if (this.#fits && this.#bytes.length === 0) {
       // Whole in one piece, as nearly always; and `null` is what most chunks of a stream say.
-      if (!isNull(piece)) this.facts[path] = parsed(piece);
+      if (!isNull(piece)) this.facts[path] = piece.length <= LARGEST_VALUE_BYTES ? parsed(piece) : {};
       return;
     }
     const fits = this.#fits && this.#bytes.append(piece);

@@ -148,6 +148,7 @@ export class JsonScanner {
     this.#name.clear();
     const text = this.#ignored > 0 ? this.#weighs : !this.#expects_name && this.#next?.kind === "text";
     if (text) this.#text.begin();
+    if (this.#weighs) this.#text.quarters += 1; // the quote that will end it
     this.#state = text ? "text" : this.#ignored === 0 && this.#expects_name ? "name" : "skipped";
   }
 

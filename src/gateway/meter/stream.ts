@@ -131,7 +131,8 @@ export class StreamMeter implements Meter {
   }
 
   #send(to: number) {
-    if (to > this.#settled) this.#parts.push(this.#chunk.subarray(this.#settled, to));
+    const whole = this.#settled === 0 && to === this.#chunk.length;
+    if (to > this.#settled) this.#parts.push(whole ? this.#chunk : this.#chunk.subarray(this.#settled, to));
     this.#settled = to;
   }
 }
