@@ -31,7 +31,7 @@ test.each<[string, Dialect, unknown, string]>([
     "a failed response",
     "openai_responses",
     { error: { code: "rate_limit_exceeded", message: "x" } },
-    LIMITED,
+    "rate_limited next_credential",
   ],
   [
     "one in an event",
