@@ -60,6 +60,24 @@ test.each(PROSE)("%s: so are a tool's name and arguments, in a body and in a str
   });
 });
 
+test.each([
+  ["thought", undefined, 2],
+  [undefined, "thought", 2],
+  ["thought", "thought", 2],
+  ["", "thought", 2],
+  ["thought", "thought again", 4],
+])(
+  "reasoning %j and reasoning_content %j are one text, which counts once",
+  (reasoning, reasoning_content, tokens) => {
+    const [once, ...more] = [
+      { delta: { reasoning, reasoning_content } },
+      { delta: { content: "sixteen letters." } },
+    ];
+    const text = `data: ${JSON.stringify({ choices: [once, ...more] })}\n\n`;
+    expect(stream("openai_chat", text).reading.delivered_tokens).toBe(tokens + 4);
+  },
+);
+
 test("an escaped text weighs what it says", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), (text) => {
@@ -67,7 +85,10 @@ test("an escaped text weighs what it says", () => {
         /[^ -~]/g,
         (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
       );
-      const { reading } = stream("openai_chat", content("@").replace('"@"', ascii));
+      const { reading } = stream(
+        "openai_chat",
+        content("@").replace('"@"', () => ascii),
+      );
       expect(reading.delivered_tokens).toBe(estimateTokens(text));
     }),
   );

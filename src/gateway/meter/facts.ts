@@ -51,13 +51,11 @@ export class FactReader {
     const path = this.#path;
     this.#path = undefined;
     const piece = bytes.subarray(this.#from, to);
-    if (this.#fits && this.#bytes.length === 0) {
-      // Whole in one piece, as nearly always; and `null` is what most chunks of a stream say.
-      if (!isNull(piece)) this.facts[path] = piece.length <= LARGEST_VALUE_BYTES ? parsed(piece) : {};
-      return;
-    }
-    const fits = this.#fits && this.#bytes.append(piece);
-    this.facts[path] = fits ? parsed(this.#bytes.take()) : {};
+    if (this.#fits && this.#bytes.length === 0 && isNull(piece)) {
+      this.facts[path] = null; // what most chunks of a stream say
+    } else if (this.#fits && this.#bytes.append(piece)) {
+      this.facts[path] = parsed(this.#bytes.take());
+    } else this.facts[path] = {};
   }
 
   reset() {

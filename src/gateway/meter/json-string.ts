@@ -14,10 +14,21 @@ export class JsonString {
   open = false;
   #left = NONE;
   #unit = 0;
+  #twin = false;
+  #begun_at = 0;
+  /** Of the longest twin so far. */
+  #twin_quarters = 0;
 
-  begin() {
+  begin(twin: boolean) {
     this.open = true;
     this.#left = NONE;
+    this.#twin = twin;
+    this.#begun_at = this.quarters;
+  }
+
+  /** Another object begins: its twins are others. */
+  beginObject() {
+    this.#twin_quarters = 0;
   }
 
   /** Returns the place after the closing quote, or `to` when it did not come yet. */
@@ -32,7 +43,14 @@ export class JsonString {
       else quarters += quartersOfByte(byte);
     }
     this.quarters += quarters;
+    if (!this.open && this.#twin) this.#countOnce();
     return at;
+  }
+
+  #countOnce() {
+    const own = this.quarters - this.#begun_at;
+    this.quarters -= Math.min(own, this.#twin_quarters);
+    this.#twin_quarters = Math.max(own, this.#twin_quarters);
   }
 
   #unescape(byte: number): number {

@@ -102,7 +102,7 @@ export class JsonScanner {
     const node = this.#outside ? this.#root : inner;
     if (node?.kind !== "inner") {
       this.#ignored = 1;
-      this.#weighs = node?.kind === "text";
+      this.#weighs = node?.kind === "text" || node?.kind === "twin";
       return;
     }
     if (list) this.facts[node.path] = true;
@@ -111,6 +111,7 @@ export class JsonScanner {
     this.#objects.push(object);
     this.#expects_name = object;
     this.#next = undefined;
+    if (object) this.#text.beginObject();
   }
 
   #close(bytes: Uint8Array, at: number) {
@@ -146,8 +147,9 @@ export class JsonScanner {
   #beginString() {
     this.#escaped = false;
     this.#name.clear();
-    const text = this.#ignored > 0 ? this.#weighs : !this.#expects_name && this.#next?.kind === "text";
-    if (text) this.#text.begin();
+    const kind = this.#expects_name ? undefined : this.#next?.kind;
+    const text = this.#ignored > 0 ? this.#weighs : kind === "text" || kind === "twin";
+    if (text) this.#text.begin(this.#ignored === 0 && kind === "twin");
     if (this.#weighs) this.#text.quarters += 1; // the quote that will end it
     this.#state = text ? "text" : this.#ignored === 0 && this.#expects_name ? "name" : "skipped";
   }

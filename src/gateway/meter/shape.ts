@@ -1,12 +1,13 @@
 // Which fields of a JSON text matter: a tree of names, through arrays as if they were not there.
 
-/** text: its length counts. value: read whole, if it is small. */
-export type Shape = { readonly [name: string]: "text" | "value" | Shape };
+/** text: its length counts. twin: so does it, but of several in one object only the longest. value: read whole, if small. */
+export type Shape = { readonly [name: string]: Leaf | Shape };
+type Leaf = "text" | "twin" | "value";
 
 export interface Node {
   /** Of a value, and of an array of objects: its name among the facts, as in `response.usage`. */
   readonly path: string;
-  readonly kind: "text" | "value" | "inner";
+  readonly kind: Leaf | "inner";
   readonly children: readonly { readonly name: Uint8Array; readonly node: Node }[];
 }
 

@@ -7,8 +7,8 @@ const failure: Shape = { type: "value", code: "value", message: "value", error: 
 
 const chatText: Shape = {
   content: "text",
-  reasoning: "text",
-  reasoning_content: "text",
+  reasoning: "twin", // vLLM says it under both names
+  reasoning_content: "twin",
   refusal: "text",
   audio: { transcript: "text" },
   function_call: { name: "text", arguments: "text" },
