@@ -10,7 +10,7 @@ import { many, useWorker } from "../support/worker.ts";
 
 const worker = useWorker(PATIENT);
 const { redis, admin } = worker;
-const { tenant, adjust, open, reserve, end, balances } = ledgerVerbsOf(worker);
+const { adjust, open, reserve, end, balances } = ledgerVerbsOf(worker);
 useBooks(redis);
 
 const ADJUST = "/tenants/acme/adjust";
