@@ -4,8 +4,8 @@ const QUOTE = '"'.charCodeAt(0);
 const BACKSLASH = "\\".charCodeAt(0);
 const COLON = ":".charCodeAt(0);
 const COMMA = ",".charCodeAt(0);
-const OPENING = new Set([..."{["].map((char) => char.charCodeAt(0)));
-const CLOSING = new Set([..."}]"].map((char) => char.charCodeAt(0)));
+const [BRACE, BRACKET] = ["{".charCodeAt(0), "[".charCodeAt(0)];
+const [END_BRACE, END_BRACKET] = ["}".charCodeAt(0), "]".charCodeAt(0)];
 const SPACE = new Set([..." \t\r\n"].map((char) => char.charCodeAt(0)));
 
 /** A field of an object, and where its value stands in the text. */
@@ -49,11 +49,11 @@ export function fieldsOf(json: string): Field[] {
       const end = stringEnd(json, at);
       if (depth === 1 && value_at < 0) name = JSON.parse(json.slice(at, end));
       at = end - 1;
-    } else if (OPENING.has(char)) {
+    } else if (char === BRACE || char === BRACKET) {
       depth++;
     } else if (char === COLON && depth === 1) {
       value_at = at + 1;
-    } else if (char === COMMA || CLOSING.has(char)) {
+    } else if (char === COMMA || char === END_BRACE || char === END_BRACKET) {
       if (depth === 1 && value_at >= 0) found.push(trimmed(json, name, value_at, at));
       if (depth === 1) value_at = -1;
       if (char !== COMMA) depth--;

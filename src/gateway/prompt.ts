@@ -25,7 +25,6 @@ const CALLERS_JSON = new Set([
   "text",
   "output_config",
   "output_format",
-  "variables",
 ]);
 /** Parts of a conversation of which `input` is the caller's own JSON. */
 const TOOL_USE = /tool_use$/;
