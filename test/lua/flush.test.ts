@@ -55,7 +55,7 @@ test("case D39: SCRIPT FLUSH, then every verb 20 in parallel: each is applied on
   expect(await purse()).toEqual({ available: 900, spent: 100, funded: 1000 });
   expect(await purse("alice")).toEqual(nonzero({ borrowed: 100 }));
   expect(await state()).toEqual({ seq: 10, subs: 1, open: 0, reserved: 3, refused: 0 });
-  expect((await entries()).map(({ kind }: { kind?: string }) => kind)).toEqual([
+  expect((await entries()).map(({ kind }) => kind)).toEqual([
     ...["config", "config", "config", "token", "adjust", "settle", "refund", "void", "expire", "token"],
   ]);
   await redis.raw.script("FLUSH");

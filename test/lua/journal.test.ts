@@ -134,7 +134,7 @@ test("ten operators at once: each change that was made is one entry, numbered wi
   const settings = Array.from({ length: 10 }, (_, i) => pool.configure(settingsOf({ lease_seconds: i + 1 })));
   const configured = (await Promise.all(settings)).filter(({ kind }) => kind === "configured");
   expect(configured).toHaveLength(1);
-  expect((await entries()).map(({ seq }: Record<string, unknown>) => seq)).toEqual(
+  expect((await entries()).map(({ seq }) => seq)).toEqual(
     Array.from({ length: 11 }, (_, i) => String(i + 1)),
   );
 });

@@ -35,16 +35,32 @@ export const entryLike = (fields: Record<string, unknown>) => ({
   ...fields,
 });
 
+type Field =
+  | "kind"
+  | "aggregate"
+  | "seq"
+  | "at"
+  | "actor"
+  | "sub_account"
+  | "hold"
+  | "op"
+  | "amount"
+  | "metadata";
+interface Entry extends Record<Field, string> {
+  purses: [purse: string, ...amounts: number[]][];
+  detail: Record<string, unknown>;
+}
+
 /** The entries of one aggregate, their two JSON parts parsed. */
-export async function entriesIn(redis: Redis, journal_key: string, aggregate: string) {
+export async function entriesIn(redis: Redis, journal_key: string, aggregate: string): Promise<Entry[]> {
   const all = entriesOf(await redis.raw.xrange(journal_key, "-", "+")).map(
     ({ purses, detail, ...entry }) => ({
-      ...entry,
+      ...(entry as Record<Field, string>),
       purses: purses === "" ? [] : JSON.parse(purses ?? ""),
       detail: JSON.parse(detail ?? ""),
     }),
   );
-  return all.filter((entry: Record<string, unknown>) => entry.aggregate === aggregate);
+  return all.filter((entry) => entry.aggregate === aggregate);
 }
 
 export function ledgerKit(redis: Redis, tenant = "acme") {
@@ -91,7 +107,7 @@ export function ledgerKit(redis: Redis, tenant = "acme") {
     /** The last entry, and how many there are: it must be numbered so. */
     last: async () => {
       const all = await entries();
-      expect(all.map(({ seq }: Record<string, unknown>) => seq)).toEqual(all.map((_, i) => String(i + 1)));
+      expect(all.map(({ seq }) => seq)).toEqual(all.map((_, i) => String(i + 1)));
       expect((await state()).seq).toBe(all.length);
       return all.at(-1);
     },

@@ -21,14 +21,17 @@ describe("case C21: many parallel reserves never hold more than there is", () =>
     ["of both", 50, 50, 30, { reserved: 3, exhausted: 17 }, 10],
     ["of a billion, the same", 1e9, 0, 3e8, { reserved: 3, exhausted: 17 }, 1e8],
     ["of a billion, all of them", 0, 1e9, 30, { reserved: 20 }, 1e9 - 600],
-  ])("case C21: %s", async (_, own, account, amount, kinds, left) => {
-    await open(account, { alice: { funds: own } });
-    expect(kindsOf(await times(20, (i) => ledger.reserve("alice", `h${i}`, amount)))).toEqual(kinds);
-    const purses = [await purse("alice"), await purse()];
-    expect(purses.map(({ available = 0 }) => available).reduce((a, b) => a + b)).toBe(left);
-    expect(purses.map(({ held = 0 }) => held).reduce((a, b) => a + b)).toBe(kinds.reserved * amount);
-    expect(await state()).toMatchObject({ open: kinds.reserved, refused: kinds.exhausted ?? 0 });
-  });
+  ] as [string, number, number, number, { reserved: number; exhausted?: number }, number][])(
+    "case C21: %s",
+    async (_, own, account, amount, kinds, left) => {
+      await open(account, { alice: { funds: own } });
+      expect(kindsOf(await times(20, (i) => ledger.reserve("alice", `h${i}`, amount)))).toEqual(kinds);
+      const purses = [await purse("alice"), await purse()];
+      expect(purses.map(({ available = 0 }) => available).reduce((a, b) => a + b)).toBe(left);
+      expect(purses.map(({ held = 0 }) => held).reduce((a, b) => a + b)).toBe(kinds.reserved * amount);
+      expect(await state()).toMatchObject({ open: kinds.reserved, refused: kinds.exhausted ?? 0 });
+    },
+  );
 
   test("case C21: of five sub-accounts on one account", async () => {
     await open(100, { a: {}, b: {}, c: {}, d: {}, e: {} });
@@ -80,7 +83,7 @@ describe("case C22: settle 700 and void of one hold of 1000 are one end", () => 
       expect(await purse()).toMatchObject({ available: 200_000 - charged });
       expect((await record(id))?.split(" ")[1]).toBe(settled ? "settled" : "voided");
     }
-    expect((await entries()).filter(({ hold }: { hold?: string }) => hold !== "")).toHaveLength(100);
+    expect((await entries()).filter(({ hold }) => hold !== "")).toHaveLength(100);
     expect(await state()).toMatchObject({ open: 0, reserved: 100 });
   }, 60_000);
 });
@@ -136,8 +139,7 @@ describe("case C25: one id in two places is two things", () => {
       state: "voided",
       charged: 0,
     });
-    const ends = async (one: typeof kit) =>
-      (await one.entries()).filter(({ hold }: { hold?: string }) => hold === "same");
+    const ends = async (one: typeof kit) => (await one.entries()).filter(({ hold }) => hold === "same");
     expect([await ends(kit), await ends(other)]).toMatchObject([[{ kind: "settle" }], [{ kind: "void" }]]);
   });
 

@@ -16,7 +16,8 @@ async function rebuilt() {
   const members: Record<string, Record<string, unknown>> = {};
   let settings: unknown = null;
   for (const { detail } of await entries()) {
-    const { change, key_id, fingerprint, sealed, note: _, ...more } = detail;
+    const { change, fingerprint, sealed, key_id: _id, note: _note, ...more } = detail;
+    const key_id = String(detail.key_id);
     if (change === "configured") settings = detail.settings;
     else if (change === "removed") delete members[key_id];
     else if (change === "disabled" || change === "available")

@@ -21,7 +21,7 @@ async function balances() {
   const sums: Record<string, number[]> = {};
   for (const { purses } of await entries()) {
     for (const [name, ...changes] of purses) {
-      sums[name] = (sums[name] ?? [0, 0, 0, 0]).map((sum, i) => sum + changes[i]);
+      sums[name] = (sums[name] ?? [0, 0, 0, 0]).map((sum, i) => sum + (changes[i] ?? 0));
     }
   }
   return sums;
