@@ -2,6 +2,7 @@
 import { except } from "hono/combine";
 import { requestId } from "hono/request-id";
 import { adminKey, internalKey, metricsKey } from "./authority.ts";
+import { calls } from "./calls/routes.ts";
 import { catalog } from "./catalog/routes.ts";
 import { cell } from "./cell/routes.ts";
 import { status } from "./cell/status.ts";
@@ -34,6 +35,7 @@ app.route("/", status); //  /readyz  /metrics
 app.route("/", cell); //    /api/admin/cell
 app.route("/", pools); //   /api/admin/credentials
 app.route("/", leases); //  /api/internal/allocate-key  /api/internal/leases
+app.route("/", calls); //   /api/internal/calls
 app.route("/", catalog); //  /api/admin/prices  /api/admin/models
 app.route("/", tenants); // /api/admin/tenants
 app.route("/", quota); //   /api/internal/holds  /api/internal/refunds  …/balances  …/adjust

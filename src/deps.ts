@@ -21,6 +21,7 @@ type IdName =
   | "tenant"
   | "sub_account"
   | "hold_id"
+  | "call_id"
   | "op_id";
 /** What a request was about, for its log line: ids only. */
 export type Ids = Partial<Record<IdName, string>>;

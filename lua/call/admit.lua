@@ -5,7 +5,7 @@
 -- secrets_key pool:<provider>:<pool>:secrets
 -- The arguments are those of quota/reserve and of lease/allocate; home is the pool that is asked.
 --
--- admitted             amount funding sub_available account_available credential fence expires_at_ms expires_in_ms max_expires_at_ms secret replayed
+-- admitted             amount funding sub_available account_available credential fence expires_at_ms expires_in_ms max_expires_at_ms hold_expires_at_ms secret replayed
 -- unauthenticated                                   the token does not open this sub-account
 -- not_found                                         no such sub-account
 -- frozen               what                         tenant or sub_account
@@ -27,6 +27,7 @@ local fingerprint, token, home            = ARGV[4], ARGV[5], ARGV[6]
 local ttl_ms, lease_ms                    = tonumber(ARGV[7]), tonumber(ARGV[8])
 local items, metadata                     = ARGV[9], ARGV[10]
 local candidates, ends, borrowed          = ARGV[11], ARGV[12], ARGV[13]
+local holder                              = ARGV[14]
 
 local now = now_ms()
 local amount = amount_of(rows(items, "model amount tokens requests"))
@@ -40,13 +41,13 @@ if kind == "absent" then refusal = reply("no_pool") end
 local hold = { fingerprint = fingerprint, amount = amount, funding = no_funding(), home = home, items = items, metadata = metadata }
 if not refusal and kind ~= "breaker_open" then refusal = plan_funds(t, hold.funding, amount) end
 if not refusal and kind == "granted" then
-  hold.lease = plan_lease(plan, { home = home }, lease_ms)
+  hold.lease = plan_lease(plan, { home = home, holder = holder }, lease_ms)
   local text, fields = encode_hold(plan_hold(t, hold, ttl_ms, now)), tenant_fields(t)
   local secret = redis.call("HGET", secrets_key, plan.credential) or ""
   if redis.call("SET", hold_key, text, "NX") then
     redis.call("HSET", tenant_key, unpack(fields))
     redis.call("ZADD", due_key, hold.expires_at_ms, due_member(tenant, call_id))
-    apply_lease(plan, pool_key, leases_key, hold.lease, call_id)
+    apply_lease(plan, pool_key, leases_key, call_member(hold.lease, tenant, call_id), hold.lease.expires_at_ms)
     return admitted(hold, t.purse.available, t.account.available, secret, now, 0)
   end
 end

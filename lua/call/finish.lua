@@ -48,6 +48,6 @@ local packed = pack_end(t, hold, kind, "internal", call_id, amount - charged_bef
 apply_end(packed, tenant_key, hold_key, due_key, journal_key, due_member(tenant, call_id), now + keep_ms)
 if held then
   redis.call("HSET", pool_key, unpack(fields))
-  redis.call("ZREM", leases_key, member_of(lease, call_id))
+  redis.call("ZREM", leases_key, call_member(lease, tenant, call_id))
 end
 return answer(held and 1 or 0, 0)

@@ -52,5 +52,5 @@ local text, fields = encode_hold(hold), more > 0 and tenant_fields(t)
 redis.call("SET", hold_key, text)
 if fields then redis.call("HSET", tenant_key, unpack(fields)) end
 redis.call("ZADD", due_key, hold.expires_at_ms, due_member(tenant, call_id))
-redis.call("ZADD", leases_key, lease.expires_at_ms, member_of(lease, call_id))
+redis.call("ZADD", leases_key, lease.expires_at_ms, call_member(lease, tenant, call_id))
 return reply("renewed", lease.expires_at_ms, lease.expires_at_ms - now, lease.max_expires_at_ms, hold.amount, hold.accrued)

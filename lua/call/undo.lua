@@ -37,6 +37,6 @@ redis.call("HSET", tenant_key, unpack(fields))
 redis.call("ZREM", due_key, due_member(tenant, call_id))
 if held then
   redis.call("HSET", pool_key, unpack(pool_fields))
-  redis.call("ZREM", leases_key, member_of(lease, call_id))
+  redis.call("ZREM", leases_key, call_member(lease, tenant, call_id))
 end
 return reply("undone", held and 1 or 0)

@@ -46,7 +46,7 @@ if kind == "granted" then
   local lease = plan_lease(plan, { home = home, fingerprint = fingerprint, holder = holder }, lease_ms)
   local secret, over_at_ms = redis.call("HGET", secrets_key, plan.credential) or "", lease.max_expires_at_ms + keep_ms
   if redis.call("SET", lease_key, encode_lease(lease), "NX", "PXAT", over_at_ms) then
-    apply_lease(plan, pool_key, leases_key, lease, lease_id)
+    apply_lease(plan, pool_key, leases_key, member_of(lease, lease_id), lease.expires_at_ms)
     return granted(lease, secret, 0)
   end
 end

@@ -2,7 +2,7 @@
 local function admitted(hold, sub_available, account_available, secret, now, replayed)
   local lease = hold.lease
   return reply("admitted", hold.amount, funding_text(hold.funding), sub_available, account_available, lease.credential,
-    lease.fence, lease.expires_at_ms, lease.expires_at_ms - now, lease.max_expires_at_ms, secret, replayed)
+    lease.fence, lease.expires_at_ms, lease.expires_at_ms - now, lease.max_expires_at_ms, hold.expires_at_ms, secret, replayed)
 end
 
 -- The same call again, while both are held.

@@ -20,9 +20,9 @@ local function plan_lease(plan, lease, lease_ms)
   return lease
 end
 
-local function apply_lease(plan, pool_key, leases_key, lease, lease_id)
+local function apply_lease(plan, pool_key, leases_key, member, expires_at_ms)
   write_pool(plan, pool_key, leases_key)
-  redis.call("ZADD", leases_key, lease.expires_at_ms, member_of(lease, lease_id))
+  redis.call("ZADD", leases_key, expires_at_ms, member)
 end
 
 -- Counts a refusal. In how many ms something is due back (0: not known), and why nothing was free, as JSON counts.

@@ -8,7 +8,7 @@
 --
 -- (…) is two numbers: of the sub-account, of the account. `funding` is held while the state is open, `paid` is what was
 -- charged and not refunded. `made` is the sub-account's; `place` is the pool whose breaker was asked, `<provider>:<pool>`, or `-`. Of a
--- call it goes on with the lease: `:<credential>:<fence>:<granted_at_ms>:<expires_at_ms>:<max_expires_at_ms>`. It has no end of
+-- call it goes on with the lease: `:<credential>:<fence>:<granted_at_ms>:<expires_at_ms>:<max_expires_at_ms>:<holder>`. It has no end of
 -- its own while it is open: the sweeper ends it through `due`.
 local HOLD = "1 %s %s %.0f %s %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %s %.0f %.0f %s\n%s\n%s\n%s"
 local HOLD_PATTERN = "^1 (%S+) (%S+) (%d+) (%S+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%S+) (%d+) (%d+) (%S+)"
@@ -16,21 +16,22 @@ local HOLD_PATTERN = "^1 (%S+) (%S+) (%d+) (%S+) (%d+) (%d+) (%d+) (%d+) (%d+) (
 local LIFE = '{"state":"%s","held":%.0f,"funding":%s,"charged":%.0f,"paid":%s,"returned":%s,"debt":%.0f,"accrued":%.0f,'
   .. '"opened_at_ms":%.0f,"expires_at_ms":%.0f,"home":"%s"%s,"items":%s,"note":%s}'
 
-local LEASE = "%s:%s:%.0f:%.0f:%.0f:%.0f"
-local LEASE_PATTERN = "^([^:]+:[^:]+):([^:]+):(%d+):(%d+):(%d+):(%d+)$"
+local LEASE = "%s:%s:%.0f:%.0f:%.0f:%.0f:%s"
+local LEASE_PATTERN = "^([^:]+:[^:]+):([^:]+):(%d+):(%d+):(%d+):(%d+):([^:]*)$"
 
 -- The pool, and the lease of a call or nil.
 local function decode_place(place)
-  local home, credential, fence, granted_at_ms, expires_at_ms, max_expires_at_ms = string.match(place, LEASE_PATTERN)
+  local home, credential, fence, granted_at_ms, expires_at_ms, max_expires_at_ms, holder = string.match(place, LEASE_PATTERN)
   if not home then return place, nil end
   return home, { home = home, state = "held", credential = credential, fence = tonumber(fence), granted_at_ms = tonumber(granted_at_ms),
-    expires_at_ms = tonumber(expires_at_ms), max_expires_at_ms = tonumber(max_expires_at_ms) }
+    expires_at_ms = tonumber(expires_at_ms), max_expires_at_ms = tonumber(max_expires_at_ms),
+    holder = holder }
 end
 
 local function encode_place(h)
   local l = h.lease
   if not l then return h.home end
-  return string.format(LEASE, h.home, l.credential, l.fence, l.granted_at_ms, l.expires_at_ms, l.max_expires_at_ms)
+  return string.format(LEASE, h.home, l.credential, l.fence, l.granted_at_ms, l.expires_at_ms, l.max_expires_at_ms, l.holder)
 end
 
 local function funding_of(sub_account, account) return { sub_account = tonumber(sub_account), account = tonumber(account) } end

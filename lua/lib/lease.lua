@@ -3,6 +3,7 @@
 -- lease:<lease>   1 home credential fence max_expires_at_ms state granted_at_ms fingerprint holder
 -- …:leases        <credential> <fence> <lease>  at  expires_at_ms
 --
+-- A call's lease has no record of its own (hold.lua); its member says `<tenant>~<call>`.
 -- `home` is `<provider>:<pool>`. Ids stay text, since "1e5" is one. The fence is in the member, so that whoever meets it
 -- knows whether the lease was revoked since.
 local function decode_lease(text)
@@ -29,6 +30,9 @@ end
 local function member_of(lease, lease_id)
   return string.format("%s %.0f %s", lease.credential, lease.fence, lease_id)
 end
+
+-- What a call's lease is called in its pool's set: no id of a lease has a `~`.
+local function call_member(lease, tenant, call_id) return member_of(lease, tenant .. "~" .. call_id) end
 
 -- held, released, revoked or expired. A lease is over when its term has passed, reclaimed or not.
 local function standing(lease, credential, expires_at_ms, now)

@@ -1,4 +1,5 @@
--- The tenant aggregate: one HMGET opens it, one HSET saves it. Amounts are packed, configuration is JSON, absent is null.
+-- The tenant aggregate: one HMGET opens it, one HSET saves it. Amounts are packed; configuration is JSON without a null, which Lua
+-- would take for a value.
 --
 -- tenant:<tenant>   config      { status }
 --                   state       1 seq subs open reserved refused

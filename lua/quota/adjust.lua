@@ -30,7 +30,7 @@ local function plan(t)
   if sub_account ~= "" and not t.purse then return reply("not_found") end
   local by = change_of(purse)
   if how == "deduct" and purse.available < amount then return reply("insufficient", purse.available) end
-  if purse.funded + by + math.max(0, purse.debt - by) > MAX_AMOUNT then return reply("unsafe") end
+  if purse.funded + by > MAX_AMOUNT then return reply("unsafe") end
   purse.funded = purse.funded + by
   if by >= 0 then credit(purse, by) else purse.available = purse.available + by end
   return nil, purse, by

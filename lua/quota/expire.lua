@@ -22,7 +22,7 @@ if not t then
 end
 if hold.state == "open" and now < hold.expires_at_ms then return reply("not_due", hold.expires_at_ms) end
 -- An expiry cannot be refused for what it would owe, so it charges no more than stays an exact integer.
-local most = hold.amount + MAX_AMOUNT - t.purse.funded - t.purse.debt
+local most = MAX_AMOUNT - t.purse.funded - t.purse.debt + hold.amount -- in this order it stays exact
 local refusal = plan_end(t, hold, "expired", math.min(hold.accrued, most), "-")
 if refusal then
   redis.call("ZREM", due_key, member)

@@ -4,43 +4,45 @@ import type { Deps } from "../deps.ts";
 import { poolOfHome } from "../keys.ts";
 import type { Snapshot } from "../pools/snapshot.ts";
 import { StoreUnavailable } from "../store.ts";
-import { type Ask, askOf, askPool, askScript, type Granted, type Reply } from "./ask.ts";
+import { askPool, askScript } from "./ask.ts";
 import { explainNothing, type Unserved } from "./explain.ts";
 import { type Lease, openGrant, undoGrant } from "./grant.ts";
+import { leaseQuestion, type PoolRefusal, type Question, type Refused } from "./question.ts";
 import { serves } from "./rank.ts";
 import type { AllocateBody } from "./schema.ts";
 
-export type Refusal =
+export type Refusal<F = never> =
   | { readonly kind: "no_capacity"; readonly due_in_ms: number; readonly reasons: Record<string, number> }
-  | Extract<Reply, { kind: "breaker_open" | "lease_lost" | "conflict" }>
+  | Extract<PoolRefusal, { kind: "breaker_open" | "lease_lost" | "conflict" }>
+  | Refused<F>
   | Unserved;
 
 /** Credentials whose secret does not open are benched one after the other, so many in one call. */
 const OPEN_ATTEMPTS = 8;
 
 /** Asks one pool until it gives a lease that can be used, or refuses. */
-async function fromPool(
+async function fromPool<F>(
   deps: Deps,
-  ask: Ask,
+  question: Question<F>,
   pool: string,
   snapshot: Snapshot,
-): Promise<Lease | Exclude<Reply, Granted>> {
+): Promise<Lease | PoolRefusal | Refused<F>> {
   for (let attempt = 0; attempt < OPEN_ATTEMPTS; attempt++) {
-    let reply = await askPool(deps, ask, pool, snapshot);
+    let reply = await askPool(deps, question, pool, snapshot);
     let home = pool;
     if (reply.kind === "elsewhere") {
       home = poolOfHome(reply.home);
-      reply = await askScript(deps, ask, home, undefined); // only its record can answer
+      reply = await askScript(deps, question, home, undefined); // only its record can answer
     }
     if (reply.kind !== "granted") return reply;
-    const lease = await openGrant(deps, ask, home, reply);
+    const lease = await openGrant(deps, question, home, reply);
     if (lease) return lease;
   }
   return { kind: "no_capacity", due_in_ms: 0, reasons: { auth_failed: OPEN_ATTEMPTS }, seq: snapshot.seq };
 }
 
 /** What several pools refused, as one refusal: any lack of capacity counts before an open breaker. */
-function refusalOf(refusals: readonly Reply[]): Refusal | undefined {
+function refusalOf(refusals: readonly PoolRefusal[]): Refusal | undefined {
   const due: number[] = [];
   const reasons: Record<string, number> = {};
   for (const one of refusals) {
@@ -56,57 +58,66 @@ function refusalOf(refusals: readonly Reply[]): Refusal | undefined {
 }
 
 /** A pool as last seen; one that does not serve the model is looked at again, unless that was just done. */
-async function look(deps: Deps, { provider, model }: Ask, pool: string): Promise<Snapshot | undefined> {
+async function look(
+  deps: Deps,
+  { provider, model }: Question<unknown>,
+  pool: string,
+): Promise<Snapshot | undefined> {
   const known = await deps.snapshots.get(deps, provider, pool);
   if (!known || serves(known, model) || deps.snapshots.isFresh(known)) return known;
   return deps.snapshots.refresh(deps, provider, pool);
 }
 
 /** Whether a refusal is for want of capacity: one without any candidate says that nothing serves the model any more. */
-const isFull = (reply: Reply) => reply.kind !== "no_capacity" || Object.keys(reply.reasons).length > 0;
+const isFull = (reply: PoolRefusal) => reply.kind !== "no_capacity" || Object.keys(reply.reasons).length > 0;
 
 /** Asks the pools in order; undefined when none of them serves the model, or the asked one is gone. */
-async function inPools(deps: Deps, ask: Ask, pools: readonly string[]): Promise<Lease | Refusal | undefined> {
-  const refusals: Reply[] = [];
+async function inPools<F>(
+  deps: Deps,
+  question: Question<F>,
+  pools: readonly string[],
+): Promise<Lease | Refusal<F> | undefined> {
+  const refusals: PoolRefusal[] = [];
   for (const pool of pools) {
-    const snapshot = await look(deps, ask, pool);
-    const serving = snapshot && serves(snapshot, ask.model);
-    if (!snapshot || !(serving || ask.op_id)) continue; // an op_id may have its lease all the same
-    const reply = await fromPool(deps, ask, pool, snapshot);
-    if (reply.kind === "granted" || reply.kind === "lease_lost" || reply.kind === "conflict") return reply;
+    const snapshot = await look(deps, question, pool);
+    const serving = snapshot && serves(snapshot, question.model);
+    if (!snapshot || !(serving || question.repeatable)) continue; // its id may have its lease all the same
+    const reply = await fromPool(deps, question, pool, snapshot);
+    if (reply.kind === "granted" || reply.kind === "refused") return reply;
+    if (reply.kind === "lease_lost" || reply.kind === "conflict") return reply;
     if (reply.kind === "absent") {
       await requireCell(deps);
-      if (pool === ask.pool) return undefined;
+      if (pool === question.pool) return undefined;
     } else if (serving && isFull(reply)) refusals.push(reply);
   }
   return refusalOf(refusals);
 }
 
 /** The asked pool and where its settings send what it cannot serve; undefined when there is no such pool. */
-async function poolsToAsk(deps: Deps, { provider, pool }: Ask): Promise<string[] | undefined> {
+async function poolsToAsk(deps: Deps, { provider, pool }: Question<unknown>): Promise<string[] | undefined> {
   const asked = await deps.snapshots.get(deps, provider, pool);
   return asked && [...new Set([pool, ...asked.settings.fallback])];
 }
 
 /** When nothing serves the model as far as we know, we look again before we say so. */
-async function inPoolsOrWhy(deps: Deps, ask: Ask): Promise<Lease | Refusal> {
-  const pools = await poolsToAsk(deps, ask);
-  if (!pools) return explainNothing(deps, ask);
-  const answer = await inPools(deps, ask, pools);
+export async function inPoolsOrWhy<F>(deps: Deps, question: Question<F>): Promise<Lease | Refusal<F>> {
+  const pools = await poolsToAsk(deps, question);
+  if (!pools) return explainNothing(deps, question);
+  const answer = await inPools(deps, question, pools);
   if (answer) return answer;
-  const now = await Promise.all(pools.map((pool) => deps.snapshots.refresh(deps, ask.provider, pool)));
-  const found = now[0] && now.some((snapshot) => snapshot && serves(snapshot, ask.model));
-  return (found ? await inPools(deps, ask, pools) : undefined) ?? explainNothing(deps, ask);
+  const now = await Promise.all(pools.map((pool) => deps.snapshots.refresh(deps, question.provider, pool)));
+  const found = now[0] && now.some((snapshot) => snapshot && serves(snapshot, question.model));
+  return (found ? await inPools(deps, question, pools) : undefined) ?? explainNothing(deps, question);
 }
 
 /** Allocates. Throws StoreUnavailable; then a lease that may have been granted is given back, unless its op_id finds it again. */
 export async function allocate(deps: Deps, body: AllocateBody): Promise<Lease | Refusal> {
-  const ask = askOf(body);
+  const question = leaseQuestion(deps, body);
   try {
-    return await inPoolsOrWhy(deps, ask);
+    return await inPoolsOrWhy(deps, question);
   } catch (error) {
-    if (error instanceof StoreUnavailable && error.maybe_applied && !ask.op_id) {
-      deps.background(undoAnywhere(deps, ask));
+    if (error instanceof StoreUnavailable && error.maybe_applied && !question.repeatable) {
+      deps.background(undoAnywhere(deps, question));
     }
     throw error;
   }
@@ -116,14 +127,14 @@ export async function allocate(deps: Deps, body: AllocateBody): Promise<Lease | 
 const UNDO_AFTER_MS = [0, 500, 1000, 2000, 4000];
 
 /** From whichever pool it came; the others answer that it is not theirs. What is never given back ends with its term. */
-async function undoAnywhere(deps: Deps, ask: Ask) {
-  const known = deps.snapshots.peek(deps.keys.pool(ask.provider, ask.pool).pool_key);
-  const pools = [ask.pool, ...(known?.settings.fallback ?? [])];
+export async function undoAnywhere(deps: Deps, question: Question<unknown>) {
+  const known = deps.snapshots.peek(deps.keys.pool(question.provider, question.pool).pool_key);
+  const pools = [question.pool, ...(known?.settings.fallback ?? [])];
   for (const wait_ms of UNDO_AFTER_MS) {
     await new Promise((resolve) => setTimeout(resolve, wait_ms));
     const store = deps.backgroundStore();
     const undone = await Promise.allSettled(
-      pools.map((pool) => undoGrant(deps, store, ask, pool, { spend_it: true })),
+      pools.map((pool) => undoGrant(deps, store, question, pool, { spend_it: true })),
     );
     if (undone.every(({ status }) => status === "fulfilled")) return;
   }

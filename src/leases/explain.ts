@@ -3,8 +3,8 @@ import { requireCell } from "../cell/meta.ts";
 import type { Deps } from "../deps.ts";
 import { homeOf } from "../keys.ts";
 import { poolsOf } from "../pools/names.ts";
+import type { Question } from "./question.ts";
 import { providerModel } from "./rank.ts";
-import type { AllocateBody } from "./schema.ts";
 
 export interface Unserved {
   readonly kind: "not_found" | "policy_conflict";
@@ -18,7 +18,10 @@ const conflict = (detail: string): Unserved => ({ kind: "policy_conflict", detai
 const MOST_POOLS = 20;
 
 /** Throws StoreUnavailable when the database is no cell: an emptied one knows no names, and that proves nothing. */
-export async function explainNothing(deps: Deps, { provider, pool, model }: AllocateBody): Promise<Unserved> {
+export async function explainNothing(
+  deps: Deps,
+  { provider, pool, model }: Question<unknown>,
+): Promise<Unserved> {
   await requireCell(deps);
   const all = await poolsOf(deps);
   const own = all.filter((one) => one.provider === provider);

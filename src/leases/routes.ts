@@ -7,12 +7,12 @@ import { homeOf, type Keys } from "../keys.ts";
 import { release } from "../scripts/lease/release.ts";
 import { renew } from "../scripts/lease/renew.ts";
 import { run } from "../scripts/run.ts";
-import type { Secret } from "../sealing.ts";
-import { iso, MINUTE_MS, retrySeconds } from "../units.ts";
+import { MINUTE_MS } from "../units.ts";
 import { allocate } from "./allocate.ts";
-import type { Lease } from "./grant.ts";
+import * as refuse from "./refusals.ts";
 import { retryAfterMs } from "./retry-after.ts";
 import * as schema from "./schema.ts";
+import { terms, viewOf } from "./view.ts";
 
 const internal = { tags: ["leases"], security: [{ internal: [] }] };
 
@@ -54,43 +54,10 @@ const releaseLease = createRoute({
   responses: { 200: json(schema.released, "Whether this call ended it"), ...problems(...COMMON) },
 });
 
-/** Whoever holds a lease gets what goes upstream and no more: never an OAuth refresh token. */
-function credentialOf(secret: Secret, kind: Lease["config"]["kind"]) {
-  const { access_token } = secret;
-  return kind === "oauth" ? { access_token } : secret;
-}
-
-/** When a lease ends, and whether a renewal could move that. */
-const terms = (ends: { expires_at_ms: number; expires_in_ms: number; max_expires_at_ms: number }) => ({
-  expires_at: iso(ends.expires_at_ms),
-  expires_in_seconds: ends.expires_in_ms / 1000,
-  renewable: ends.expires_at_ms < ends.max_expires_at_ms,
-  max_expires_at: iso(ends.max_expires_at_ms),
-});
-
-const viewOf = ({ grant, config, ...lease }: Lease, asked: schema.AllocateBody): schema.LeaseView => ({
-  key_id: grant.credential,
-  lease_id: lease.lease_id,
-  provider: asked.provider,
-  pool: lease.pool,
-  fallback: lease.pool !== asked.pool,
-  provider_model: lease.provider_model,
-  credential: credentialOf(lease.secret, config.kind),
-  base_url: config.base_url ?? null,
-  fence: grant.fence,
-  ...terms(grant),
-});
-
 function keysOfLease(keys: Keys, lease_id: string, { provider, pool }: { provider: string; pool: string }) {
   const { pool_key, leases_key } = keys.pool(provider, pool);
   return { pool_key, leases_key, lease_key: keys.lease(lease_id) };
 }
-
-/** What does not end by itself: until an operator has helped, asking every second is of no use. */
-const FOR_OPERATORS = new Set(["auth_failed", "disabled", "pending", "removed", "token_expired"]);
-
-const untilOperatorMs = (reasons: Record<string, number>) =>
-  Object.keys(reasons).every((reason) => FOR_OPERATORS.has(reason)) ? MINUTE_MS : 0;
 
 /** A pool that a caller only says it is from has no series of its own. */
 const poolLabel = (reason: string, { provider, pool }: { provider: string; pool: string }) =>
@@ -111,25 +78,16 @@ export const leases = router()
         metrics.lease(result, homeOf(provider, pool));
         return c.json(view, 200, { "cache-control": "no-store" });
       }
-      case "no_capacity": {
-        const { reasons } = answer;
-        const counts = Object.entries(reasons).map(([reason, count]) => `${reason} ${count}`);
-        const detail = `nothing is free: ${counts.join(", ")}`;
-        return fail(c, "no_capacity", detail, {
-          reasons,
-          retry_after_seconds: retrySeconds(answer.due_in_ms || untilOperatorMs(reasons)),
-        });
-      }
+      case "no_capacity":
+        return refuse.noCapacity(c, answer);
       case "breaker_open":
-        return fail(c, "breaker_open", "the pool's breaker is open", {
-          retry_after_seconds: retrySeconds(answer.due_in_ms),
-        });
+        return refuse.breakerOpen(c, answer.due_in_ms);
       case "lease_lost":
-        return fail(c, "lease_lost", `the lease of this op_id is over: ${answer.reason}`, {
-          reason: answer.reason,
-        });
+        return refuse.leaseOver(c, answer.reason);
       case "conflict":
         return fail(c, "idempotency_conflict", "this op_id was used with other arguments", {});
+      case "refused":
+        return answer.refusal;
       case "not_found":
       case "policy_conflict":
         return fail(c, answer.kind, answer.detail, {});

@@ -5,7 +5,7 @@ import { model } from "../pools/schema.ts";
 import { OUTCOMES } from "../scripts/lease/release.ts";
 import { LOST } from "../scripts/lease/renew.ts";
 
-const leaseSeconds = z.int().min(1).max(3600);
+export const leaseSeconds = z.int().min(1).max(3600);
 
 export const allocateBody = z
   .strictObject({

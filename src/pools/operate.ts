@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { Deps } from "../deps.ts";
 import { homeOf } from "../keys.ts";
+import { readCallLease } from "../quota/hold.ts";
 import { mark } from "../scripts/pool/mark.ts";
 import { revoke } from "../scripts/pool/revoke.ts";
 import { run, runMany } from "../scripts/run.ts";
@@ -38,6 +39,12 @@ const SCAN = 1000;
 const scanned = z.tuple([z.union([z.string(), z.number()]), z.array(z.union([z.string(), z.number()]))]);
 const texts = z.array(z.string().nullable());
 
+/** Of a lease `<lease>`, of a call `<tenant>~<call>`. */
+function recordKey({ keys }: Deps, lease_id: string) {
+  const [tenant = "", call_id] = lease_id.split("~");
+  return call_id === undefined ? keys.lease(lease_id) : keys.hold(tenant, call_id);
+}
+
 /**
  * One step of a scan over a credential's leases, with their holders; undefined: there is no such credential. A page may be empty
  * and go on, since the set holds the leases of the whole pool.
@@ -60,12 +67,13 @@ export async function listLeases(deps: Deps, { provider, pool, key_id }: Credent
       ? { lease_id, fence: Number(fence), expires_at_ms: Number(flat[i + 1]) }
       : [];
   });
-  const keys = members.map(({ lease_id }) => deps.keys.lease(lease_id));
+  const keys = members.map(({ lease_id }) => recordKey(deps, lease_id));
   const [records] = keys.length > 0 ? await deps.store.read((p) => p.mget(...keys)) : [[]];
   const leases = texts.parse(records).flatMap((record, i): LeaseOfCredential[] => {
     const member = members[i];
     if (!record || !member) return [];
-    const { granted_at_ms, holder } = readLease(record);
+    const isCall = member.lease_id.includes("~");
+    const { granted_at_ms, holder } = (isCall ? readCallLease(record) : undefined) ?? readLease(record);
     return [
       {
         lease_id: member.lease_id,

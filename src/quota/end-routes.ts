@@ -1,10 +1,9 @@
-// What becomes of a hold: settle, void, extend, refund.
+// What becomes of a hold: settle, void, extend.
 import { createRoute } from "@hono/zod-openapi";
 import { COMMON, fail, problems } from "../errors.ts";
 import { body, json, router } from "../http.ts";
 import { fingerprintOf } from "../ids.ts";
 import { extend } from "../scripts/quota/extend.ts";
-import { refund } from "../scripts/quota/refund.ts";
 import { settle } from "../scripts/quota/settle.ts";
 import { voidHold } from "../scripts/quota/void.ts";
 import { run } from "../scripts/run.ts";
@@ -51,18 +50,6 @@ const extendRoute = createRoute({
   responses: {
     200: json(schema.extended, "The hold as it is now"),
     ...problems(...COMMON, "quota_exhausted", "forbidden", "not_found", "hold_closed"),
-  },
-});
-
-const refundRoute = createRoute({
-  ...internal,
-  method: "post",
-  path: "/api/internal/refunds",
-  summary: "Give back a part of what a settled hold was charged",
-  request: body(schema.refundBody),
-  responses: {
-    200: json(schema.refunded, "What went back"),
-    ...problems(...COMMON, "not_found", "policy_conflict", "idempotency_conflict"),
   },
 });
 
@@ -151,42 +138,6 @@ export const endRoutes = router()
         return refuse.frozen(c, reply.what);
       case "closed":
         return refuse.closed(c, reply);
-      case "not_found":
-        return refuse.noHold(c);
-      case "absent":
-        return noTenant(c);
-    }
-  })
-  .openapi(refundRoute, async (c) => {
-    const { op_id, tenant, hold_id, amount, reason } = c.req.valid("json");
-    c.set("ids", { tenant, hold_id, op_id });
-    const { store, keys, note } = c.var.deps;
-    const place = { ...keys.tenant(tenant), hold_key: keys.hold(tenant, hold_id) };
-    const reply = await run(store, refund, place, { tenant, hold_id, op_id, amount, note: note({ reason }) });
-    switch (reply.kind) {
-      case "refunded": {
-        const { returned, left, replayed } = reply;
-        c.var.deps.metrics.hold(replayed ? "replayed" : "refunded");
-        return c.json({ op_id, hold_id, amount, returned, refundable: left, replayed }, 200);
-      }
-      case "conflict":
-        return fail(c, "idempotency_conflict", "this op_id refunded another amount of this hold", {});
-      case "not_settled":
-        return fail(
-          c,
-          "policy_conflict",
-          `hold_id: the hold is ${reply.state}: only a settled one is refunded`,
-          {},
-        );
-      case "too_much":
-        return fail(c, "policy_conflict", `amount: only ${reply.left} can still be refunded`, {});
-      case "full":
-        return fail(
-          c,
-          "policy_conflict",
-          `hold_id: it has ${reply.refunds} refunds: use an adjust with ref`,
-          {},
-        );
       case "not_found":
         return refuse.noHold(c);
       case "absent":

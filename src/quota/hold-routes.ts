@@ -2,16 +2,16 @@
 import { createRoute } from "@hono/zod-openapi";
 import { COMMON, fail, problems } from "../errors.ts";
 import { body, json, jsonText, router } from "../http.ts";
-import { fieldText, withFieldText } from "../json-text.ts";
+import { withFieldText } from "../json-text.ts";
 import { noTenant } from "../tenants/missing.ts";
 import { iso, retrySeconds } from "../units.ts";
 import { readHold } from "./hold.ts";
+import { metadataOf } from "./metadata.ts";
 import * as refuse from "./refusals.ts";
 import { reserveHold } from "./reserve.ts";
 import * as schema from "./schema.ts";
 
 const internal = { tags: ["quota"], security: [{ internal: [] }] };
-const METADATA_BYTES = 2_048;
 
 const open = createRoute({
   ...internal,
@@ -49,11 +49,8 @@ export const holdRoutes = router()
     const asked = c.req.valid("json");
     const { hold_id, tenant, sub_account } = asked;
     c.set("ids", { tenant, sub_account, hold_id });
-    const metadata = asked.metadata === undefined ? "" : (fieldText(await c.req.text(), "metadata") ?? "");
-    if (Buffer.byteLength(metadata) > METADATA_BYTES) {
-      const message = `at most ${METADATA_BYTES} bytes`;
-      return fail(c, "invalid_request", `metadata: ${message}`, { errors: [{ field: "metadata", message }] });
-    }
+    const metadata = await metadataOf(c, asked.metadata);
+    if (typeof metadata !== "string") return metadata;
     const reply = await reserveHold(c.var.deps, asked, metadata);
     switch (reply.kind) {
       case "reserved": {
@@ -70,11 +67,8 @@ export const holdRoutes = router()
         return refuse.frozen(c, reply.what);
       case "closed":
         return refuse.closed(c, reply);
-      case "concurrency_limited": {
-        const { max_concurrent } = reply;
-        const detail = `the sub-account has ${max_concurrent} open holds, as many as it may`;
-        return fail(c, "concurrency_limited", detail, { max_concurrent });
-      }
+      case "concurrency_limited":
+        return refuse.concurrency(c, reply.max_concurrent);
       case "breaker_open":
         return fail(c, "breaker_open", "the pool's breaker is open", {
           retry_after_seconds: retrySeconds(reply.due_in_ms),

@@ -1,12 +1,27 @@
-// Adjustments and balances on the wire.
+// Refunds, adjustments and balances on the wire.
 import { z } from "@hono/zod-openapi";
 import { id } from "../ids.ts";
 import { ADJUSTMENTS } from "../scripts/quota/adjust.ts";
 import { accountView } from "../tenants/schema.ts";
 import { amount, positive } from "../units.ts";
-import { reason } from "./schema.ts";
+import { parts, reason } from "./schema.ts";
 
 const number = z.number();
+
+export const refundBody = z
+  .strictObject({ op_id: id, tenant: id, hold_id: id, amount: positive, reason: reason.optional() })
+  .meta({ id: "Refund" });
+export const refunded = z
+  .object({
+    op_id: z.string(),
+    hold_id: z.string(),
+    amount: number,
+    returned: parts,
+    refundable: number.meta({ description: "What can still be refunded." }),
+    replayed: z.boolean(),
+  })
+  .meta({ id: "Refunded" });
+
 const purse = z.union([z.literal("account"), z.strictObject({ sub_account: id })], {
   error: '"account", or { "sub_account": its id }',
 });

@@ -26,6 +26,11 @@ export const exhausted = (c: Context<App>, { scope, requested, available }: Exha
 export const frozen = (c: Context<App>, what: "tenant" | "sub_account") =>
   fail(c, "forbidden", `${what}: it is frozen`, {});
 
+export const concurrency = (c: Context<App>, max_concurrent: number) =>
+  fail(c, "concurrency_limited", `the sub-account has ${max_concurrent} open holds, as many as it may`, {
+    max_concurrent,
+  });
+
 type HoldState = "open" | "settled" | "voided" | "expired";
 
 export function closed(c: Context<App>, { state, charged }: { state: HoldState; charged: number }) {

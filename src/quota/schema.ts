@@ -1,10 +1,10 @@
-// Holds and refunds on the wire.
+// Holds on the wire.
 import { z } from "@hono/zod-openapi";
 import { id } from "../ids.ts";
 import { model } from "../pools/schema.ts";
 import { MAX_ITEMS } from "../scripts/quota/reserve.ts";
 import { HOLD_STATES, SOURCES } from "../scripts/types.ts";
-import { amount, positive } from "../units.ts";
+import { amount } from "../units.ts";
 
 const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 const ttlSeconds = z.int().min(1).max(3600);
@@ -21,52 +21,73 @@ const item = z.strictObject({ model, amount, tokens: count.default(0), requests:
 export type Item = z.output<typeof item>;
 
 /** What a hold may say of its only model. */
-const ONE = ["model", "tokens", "requests"] as const;
+const ONE = ["tokens", "requests"] as const;
+
+export const holdFields = {
+  hold_id: id.meta({ description: "Chosen by the caller; a repeat finds the hold again." }),
+  tenant: id,
+  sub_account: id,
+  amount: amount.optional(),
+  model: model.optional(),
+  tokens: count.optional(),
+  requests: count.optional().meta({ description: "1 unless said." }),
+  items: z
+    .array(item)
+    .min(1)
+    .max(MAX_ITEMS)
+    .refine(summable, SUM_FAULT)
+    .optional()
+    .meta({ description: "In place of `amount`, for a call that uses several models: all or none." }),
+  ttl_seconds: ttlSeconds.default(120),
+  provider: id.optional().meta({ description: "With a pool: then its breaker is asked." }),
+  pool: id.optional(),
+  metadata: z
+    .unknown()
+    .optional()
+    .meta({ description: "JSON of up to 2,048 bytes; it comes back byte for byte." }),
+};
+
+interface Said {
+  readonly amount?: number | undefined;
+  readonly items?: unknown;
+  readonly model?: unknown;
+  readonly tokens?: unknown;
+  readonly requests?: unknown;
+}
+
+/** An amount or items, not both. */
+export function holdRules(hold: Said, context: z.RefinementCtx) {
+  const fault = (field: string, message: string) =>
+    context.addIssue({ code: "custom", path: [field], message });
+  if (hold.items === undefined && hold.amount === undefined) fault("amount", "is required, or items");
+  if (hold.items && hold.amount !== undefined) fault("amount", "not together with items");
+  for (const field of ONE) {
+    if (hold.items && hold[field] !== undefined) fault(field, "not together with items: it is theirs");
+  }
+}
 
 export const holdBody = z
-  .strictObject({
-    hold_id: id.meta({ description: "Chosen by the caller; a repeat finds the hold again." }),
-    tenant: id,
-    sub_account: id,
-    amount: amount.optional(),
-    model: model.optional(),
-    tokens: count.optional(),
-    requests: count.optional().meta({ description: "1 unless said." }),
-    items: z
-      .array(item)
-      .min(1)
-      .max(MAX_ITEMS)
-      .refine(summable, SUM_FAULT)
-      .optional()
-      .meta({ description: "In place of `amount`, for a call that uses several models: all or none." }),
-    ttl_seconds: ttlSeconds.default(120),
-    provider: id.optional().meta({ description: "With a pool: then its breaker is asked." }),
-    pool: id.optional(),
-    metadata: z
-      .unknown()
-      .optional()
-      .meta({ description: "JSON of up to 2,048 bytes; it comes back byte for byte." }),
+  .strictObject(holdFields)
+  .superRefine(holdRules)
+  .refine(({ provider, pool }) => pool === undefined || provider !== undefined, {
+    path: ["provider"],
+    message: "is required with a pool",
   })
-  .superRefine((hold, context) => {
-    const fault = (field: string, message: string) =>
-      context.addIssue({ code: "custom", path: [field], message });
-    if (hold.items === undefined && hold.amount === undefined) fault("amount", "is required, or items");
-    if (hold.items && hold.amount !== undefined) fault("amount", "not together with items");
-    for (const field of ONE) {
-      if (hold.items && hold[field] !== undefined) fault(field, "not together with items: it is theirs");
-    }
-    if (hold.pool !== undefined && hold.provider === undefined) fault("provider", "is required with a pool");
+  .refine(({ items, model }) => !items || model === undefined, {
+    path: ["model"],
+    message: "not together with items: it is theirs",
   })
   .meta({ id: "Reserve" });
 export type HoldBody = z.output<typeof holdBody>;
 
+type Of = Pick<HoldBody, "amount" | "model" | "tokens" | "requests" | "items">;
 /** The models of a call with their amounts. A call of one model without a name has the empty one. */
-export function itemsOf({ amount, model = "", tokens = 0, requests = 1, items }: HoldBody): Item[] {
+export function itemsOf({ amount, model = "", tokens = 0, requests = 1, items }: Of): Item[] {
   return items ?? [{ model, amount: amount ?? 0, tokens, requests }];
 }
 
 const number = z.number();
-const parts = z.array(z.object({ source: z.enum(SOURCES), amount: number }));
+export const parts = z.array(z.object({ source: z.enum(SOURCES), amount: number }));
 export const reserved = z
   .object({
     hold_id: z.string(),
@@ -159,22 +180,9 @@ export const holdView = z
     debt: number,
     provider: z.string().nullable(),
     pool: z.string().nullable(),
+    key_id: z.string().nullable().meta({ description: "Of a call: the credential that it leased." }),
     opened_at: z.string(),
     expires_at: z.string(),
     metadata: z.unknown(),
   })
   .meta({ id: "Hold" });
-
-export const refundBody = z
-  .strictObject({ op_id: id, tenant: id, hold_id: id, amount: positive, reason: reason.optional() })
-  .meta({ id: "Refund" });
-export const refunded = z
-  .object({
-    op_id: z.string(),
-    hold_id: z.string(),
-    amount: number,
-    returned: parts,
-    refundable: number.meta({ description: "What can still be refunded." }),
-    replayed: z.boolean(),
-  })
-  .meta({ id: "Refunded" });

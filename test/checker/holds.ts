@@ -39,7 +39,7 @@ export interface CallLease {
 function placeOf(place: string): { home: string; lease: CallLease | undefined } | undefined {
   const [provider, pool, credential, ...numbers] = place.split(":");
   if (credential === undefined) return place === "-" || pool ? { home: place, lease: undefined } : undefined;
-  const n = numbersOf(`1 ${numbers.join(" ")}`, LEASE);
+  const n = numbersOf(`1 ${numbers.slice(0, -1).join(" ")}`, LEASE); // the last is the holder
   return n && { home: `${provider}:${pool}`, lease: { credential, ...n } };
 }
 

@@ -34,8 +34,8 @@ function leaseOf({ name, ids: [id = ""], end_ms, value }: Key<"string">, report:
 
 /** A call's lease is in the record of its hold: held while that is open, and nobody's any more once it has ended. */
 const callsOf = (holds: Hold[]): Lease[] =>
-  holds.flatMap(({ name, hold, home, lease, state }) =>
-    lease ? [{ name, id: hold, home, ...lease, held: state === "open" }] : [],
+  holds.flatMap(({ name, tenant, hold, home, lease, state }) =>
+    lease ? [{ name, id: `${tenant}~${hold}`, home, ...lease, held: state === "open" }] : [],
   );
 
 const memberOf = ({ credential, fence, lease }: Member) => `${credential} ${fence} ${lease}`;

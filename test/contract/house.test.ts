@@ -19,6 +19,7 @@ const FEATURES = [
   "leases",
   "tenants",
   "quota",
+  "calls",
   "gateway",
   "journal",
   "console",

@@ -1,11 +1,21 @@
 // The routes of the ledger and the catalog, each as it succeeds, for the test of the API's description.
 import { ledgerVerbsOf } from "../support/ledger-http.ts";
-import type { Answer, useWorker } from "../support/worker.ts";
+import { type Answer, credential, type useWorker } from "../support/worker.ts";
 
 const TENANTS = "/api/admin/tenants";
 export const ACME = `${TENANTS}/{tenant}`;
 const SUBS = `${ACME}/sub-accounts`;
 const ALICE = `${SUBS}/{sub_account}`;
+const CALLS = "/api/internal/calls";
+const ADMIT = {
+  call_id: "k1",
+  provider: "openai",
+  model: "gpt-4o",
+  tenant: "acme",
+  sub_account: "alice",
+  amount: 3,
+};
+const OF_CALL = { tenant: "acme", provider: "openai", pool: "default", key_id: "call_01" };
 const PRICES = "/api/admin/prices";
 const PRICE = {
   provider: "openai",
@@ -48,6 +58,13 @@ export function ledgerWalk(worker: ReturnType<typeof useWorker>): Record<string,
       await reserve("h2", 100);
       return end("h2", "void");
     },
+    [`post ${CALLS}/admit`]: async () => {
+      await admin("POST", "/credentials", credential("call_01"));
+      return worker.internal("/calls/admit", ADMIT);
+    },
+    [`post ${CALLS}/{call_id}/renew`]: () =>
+      worker.internal("/calls/k1/renew", { ...OF_CALL, lease_seconds: 60, accrued: 1 }),
+    [`post ${CALLS}/{call_id}/finish`]: () => worker.internal("/calls/k1/finish", { ...OF_CALL, amount: 2 }),
     "post /api/internal/refunds": () => refund("h1", "r1", 50),
     [`get ${HOLDS}/{hold_id}`]: () => hold("h1"),
     "get /api/internal/tenants/{tenant}/balances": () => balances(),

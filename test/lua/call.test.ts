@@ -41,6 +41,7 @@ describe("admit", () => {
       expires_at_ms: redis.now_ms + 120_000,
       expires_in_ms: 120_000,
       max_expires_at_ms: redis.now_ms + 3_600_000,
+      hold_expires_at_ms: redis.now_ms + 120_000,
       secret: "print-of-c1 k1.c1",
       replayed: false,
     });

@@ -53,6 +53,7 @@ export function callsOf(store: () => Evaluator, tenant = "acme", provider = "ope
           candidates,
           ends: {},
           borrowed: false,
+          holder: "worker-1",
           ...more,
         },
       ),

@@ -2,7 +2,6 @@ import { z } from "zod";
 import lua from "../../../lua/call/admit.lua";
 import { defineScript, json, list, rows } from "../define.ts";
 import { MAX_CANDIDATES } from "../lease/allocate.ts";
-import { LOST } from "../lease/renew.ts";
 import { lib } from "../lua.ts";
 import { MAX_ITEMS } from "../quota/reserve.ts";
 import {
@@ -39,6 +38,7 @@ export const admit = defineScript({
     candidates: list(id, MAX_CANDIDATES),
     ends: z.record(id, int).transform((ends) => JSON.stringify(ends)),
     borrowed: flagArg,
+    holder: z.union([z.literal(""), id]),
   },
   replies: {
     admitted: {
@@ -51,6 +51,7 @@ export const admit = defineScript({
       expires_at_ms: int,
       expires_in_ms: int,
       max_expires_at_ms: int,
+      hold_expires_at_ms: int,
       secret: text,
       replayed: flag,
     },
@@ -61,7 +62,7 @@ export const admit = defineScript({
     breaker_open: { due_in_ms: ms },
     no_capacity: { due_in_ms: ms, reasons: json(z.record(z.string(), count)), seq: count },
     reclaim_due: {},
-    lease_lost: { reason: z.enum(LOST) },
+    lease_lost: { reason: z.enum(["expired", "released", "revoked"]) },
     closed,
     conflict: {},
     elsewhere: { home: word },
