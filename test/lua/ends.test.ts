@@ -131,17 +131,24 @@ describe("expire", () => {
     expect(await last()).toMatchObject({ amount: String(accrued), detail: { charged: accrued, accrued } });
   });
 
-  test("never refused for what it would owe: it charges no more than stays an exact integer", async () => {
-    const most = 2 ** 53 - 1;
-    await open(0, { alice: { funds: 10 } });
-    await ledger.reserve("alice", "h1", 5);
-    await ledger.extend("h1", TTL_MS, 0, most);
-    await ledger.reserve("alice", "h2", 5);
-    await overdue();
-    expect(await ledger.expire("h1")).toEqual({ kind: "expired", charged: most - 5, returned: [] });
-    expect(await purse("alice")).toMatchObject({ held: 5, debt: most - 10, spent: most - 5 });
-    expect(await ledger.expire("h2")).toMatchObject({ kind: "expired", charged: 0 });
-  });
+  test.each([
+    [5, 5],
+    [4, 6],
+    [6, 4],
+  ])(
+    "never refused for what it would owe: of %d it charges no more than stays exact beside %d",
+    async (one, two) => {
+      const most = 2 ** 53 - 1;
+      await open(0, { alice: { funds: 10 } });
+      await ledger.reserve("alice", "h1", one);
+      await ledger.extend("h1", TTL_MS, 0, most);
+      await ledger.reserve("alice", "h2", two);
+      await overdue();
+      expect(await ledger.expire("h1")).toEqual({ kind: "expired", charged: most - two, returned: [] });
+      expect(await purse("alice")).toMatchObject({ held: two, debt: most - 10, spent: most - two });
+      expect(await ledger.expire("h2")).toMatchObject({ kind: "expired", charged: 0 });
+    },
+  );
 
   test("closed, not_found and absent leave nothing for the sweeper to come back for", async () => {
     const stale = (hold_id: string) => redis.raw.zadd(ledger.due_key, 1, `hold acme ${hold_id}`);
