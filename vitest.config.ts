@@ -25,7 +25,7 @@ export default defineConfig({
         plugins: [luaAsText],
         test: {
           name: "http",
-          include: ["test/{http,chaos}/**/*.test.ts"],
+          include: ["test/{http,gateway,chaos}/**/*.test.ts"],
           isolate: false, // each file starts its own servers; sharing the modules saves a quarter of the time
           globalSetup: ["./test/support/build.ts"],
         },

@@ -8,6 +8,7 @@ import { cell } from "./cell/routes.ts";
 import { status } from "./cell/status.ts";
 import { docs } from "./docs/routes.ts";
 import { fail } from "./errors.ts";
+import { gateway } from "./gateway/routes.ts";
 import { API_BODY_BYTES, IMPORT_BODY_BYTES, limitBody, observed, onError, router, withDeps } from "./http.ts";
 import { mint } from "./ids.ts";
 import { leases } from "./leases/routes.ts";
@@ -36,6 +37,7 @@ app.route("/", cell); //    /api/admin/cell
 app.route("/", pools); //   /api/admin/credentials
 app.route("/", leases); //  /api/internal/allocate-key  /api/internal/leases
 app.route("/", calls); //   /api/internal/calls
+app.route("/", gateway); // /v1
 app.route("/", catalog); //  /api/admin/prices  /api/admin/models
 app.route("/", tenants); // /api/admin/tenants
 app.route("/", quota); //   /api/internal/holds  /api/internal/refunds  …/balances  …/adjust

@@ -4,7 +4,8 @@ import type { Context } from "hono";
 import type { RequestIdVariables } from "hono/request-id";
 import { Catalogs } from "./catalog/catalog.ts";
 import { type Settings, settingsOf } from "./env.ts";
-import type { Code } from "./errors.ts";
+import { Callers } from "./gateway/caller.ts";
+import type { GatewayCode } from "./gateway/dialect-error.ts";
 import { type Keys, keysOf } from "./keys.ts";
 import { Metrics } from "./metrics.ts";
 import { Snapshots } from "./pools/snapshot.ts";
@@ -28,7 +29,7 @@ export type Ids = Partial<Record<IdName, string>>;
 
 export interface App {
   Bindings: Env;
-  Variables: RequestIdVariables & { deps: Deps; code?: Code; ids?: Ids };
+  Variables: RequestIdVariables & { deps: Deps; code?: GatewayCode; ids?: Ids };
 }
 
 /** Lives as long as the isolate: settings, imported keys, snapshots, counters. */
@@ -40,6 +41,7 @@ export interface Isolate {
   readonly metrics: Metrics;
   readonly overdue: Overdue;
   readonly catalogs: Catalogs;
+  readonly callers: Callers;
   /** Set once the dialect probe has passed. */
   probed: boolean;
 }
@@ -51,6 +53,8 @@ export interface Deps extends Isolate {
   readonly store: Store;
   /** Redis with time of its own, for work that goes on after the reply. */
   backgroundStore(): Store;
+  /** The same with a deadline that begins now: for what comes after a wait. */
+  again(): Deps;
   /** Keeps the Worker alive for work after the reply; what fails there is nobody's answer. */
   background(work: Promise<unknown>): void;
 }
@@ -70,6 +74,7 @@ function isolateOf(env: Env): Isolate {
       metrics: new Metrics(),
       overdue: new Overdue(),
       catalogs: new Catalogs(settings.CATALOG_TTL_MS),
+      callers: new Callers(settings.CATALOG_TTL_MS),
       probed: false,
     };
     isolates.set(env, isolate);
@@ -91,12 +96,15 @@ function storeOf(settings: Settings): Store {
 /** The deps of one request, or of one run of the jobs. Throws SettingsError. */
 export function depsOf(env: Env, context: Pick<ExecutionContext, "waitUntil">, request_id: string): Deps {
   const isolate = isolateOf(env);
-  return Object.assign(Object.create(isolate) as Isolate, {
-    note: (more: Record<string, unknown> = {}) => JSON.stringify({ request_id, ...more }),
-    store: storeOf(isolate.settings),
-    backgroundStore: () => storeOf(isolate.settings),
-    background: (work: Promise<unknown>) => context.waitUntil(work.catch(() => undefined)),
-  });
+  const own = (): Deps =>
+    Object.assign(Object.create(isolate) as Isolate, {
+      note: (more: Record<string, unknown> = {}) => JSON.stringify({ request_id, ...more }),
+      store: storeOf(isolate.settings),
+      backgroundStore: () => storeOf(isolate.settings),
+      again: own,
+      background: (work: Promise<unknown>) => context.waitUntil(work.catch(() => undefined)),
+    });
+  return own();
 }
 
 export const depsOfContext = (c: Context<App>) => depsOf(c.env, c.executionCtx, c.get("requestId"));

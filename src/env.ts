@@ -55,6 +55,8 @@ const variables = z.object({
   SNAPSHOT_FRESH_MS: whole(0, 600_000),
   SNAPSHOT_STALE_MS: whole(0, 600_000),
   CATALOG_TTL_MS: whole(0, 600_000),
+  UPSTREAM_FIRST_BYTE_MS: whole(100, 900_000),
+  UPSTREAM_IDLE_MS: whole(100, 900_000),
   ALLOW_PRIVATE_UPSTREAMS: flag,
   MAX_BODY_BYTES: whole(1024, 104_857_600),
 });

@@ -31,6 +31,8 @@ export interface Call {
   readonly affinity_key?: string | undefined;
   /** JSON text as it came, or empty. */
   readonly metadata: string;
+  /** Credentials that this call has tried already. */
+  readonly avoid?: ReadonlySet<string>;
 }
 
 type Reply = ReplyOf<typeof admit.replies>;
@@ -85,6 +87,7 @@ export function callQuestion(deps: Deps, call: Call): Question<CallRefusal> {
     affinity_key,
     id: call_id,
     repeatable: call.repeatable,
+    ...(call.avoid ? { avoid: call.avoid } : {}),
     async ask(asked, { candidates, ends, borrowed, lease_seconds: usual }) {
       const args = {
         tenant,

@@ -105,6 +105,8 @@ export async function inPoolsOrWhy<F>(deps: Deps, question: Question<F>): Promis
   if (!pools) return explainNothing(deps, question);
   const answer = await inPools(deps, question, pools);
   if (answer) return answer;
+  // What has tried all that there is does not ask what is there.
+  if (question.avoid?.size) return { kind: "no_capacity", due_in_ms: 0, reasons: {} };
   const now = await Promise.all(pools.map((pool) => deps.snapshots.refresh(deps, question.provider, pool)));
   const found = now[0] && now.some((snapshot) => snapshot && serves(snapshot, question.model));
   return (found ? await inPools(deps, question, pools) : undefined) ?? explainNothing(deps, question);

@@ -24,9 +24,12 @@ export async function askScript<F>(
 ): Promise<Answer<F>> {
   const { pool_key } = deps.keys.pool(question.provider, pool);
   const { model, affinity_key } = question;
-  const best = snapshot ? rank(snapshot, model, { affinity_key }) : [];
+  const ranked = snapshot ? rank(snapshot, model, { affinity_key }) : [];
+  const best = ranked.filter(({ key_id }) => !question.avoid?.has(key_id));
   const { lease_seconds } = snapshot?.settings ?? defaultsOf(pool);
   const candidates = best.map(({ key_id }) => key_id);
+  if (question.avoid?.size && candidates.length === 0)
+    return { kind: "no_capacity", due_in_ms: 0, reasons: {}, seq: snapshot?.seq ?? 0 };
   const offer = { candidates, ends: endsOf(best), borrowed: pool !== question.pool, lease_seconds };
   // Whoever comes while this call is under way should see that its favourite is about to be taken.
   const [favourite = ""] = candidates;

@@ -55,6 +55,8 @@ export interface Question<F = never> {
   readonly affinity_key?: string | undefined;
   /** Of the lease, or of the call. */
   readonly id: string;
+  /** Credentials that are not to be offered: those that this call has tried. */
+  readonly avoid?: ReadonlySet<string>;
   /** Whether the caller may have asked before under this id. */
   readonly repeatable: boolean;
   /** Runs the script once. */

@@ -9,12 +9,16 @@ const status = z
 const cap = amount.nullable();
 
 /** What is set of a tenant, with its defaults; the stored form. */
-const tenantSettings = { status: status.default("active") };
+const streamHold = z.enum(["full", "growing"]).meta({
+  description: "Whether a stream holds its whole output at once, or grows as it is delivered.",
+});
+const tenantSettings = { status: status.default("active"), stream_hold: streamHold.default("growing") };
 const subSettings = {
   status: status.default("active"),
   borrow_cap: cap.default(null).meta({
     description: "The most that it may have drawn on the account; null: no cap, 0: nothing.",
   }),
+  pool: id.default("default").meta({ description: "Which pool its gateway calls ask first." }),
   max_concurrent: z
     .int()
     .min(0)
@@ -36,13 +40,16 @@ export const newSubAccount = z
 
 const some = <T extends z.ZodObject>(shape: T) =>
   shape.refine((change) => Object.keys(change).length > 0, "at least one field");
-export const tenantPatch = some(z.strictObject({ status }).partial()).meta({ id: "TenantPatch" });
+export const tenantPatch = some(z.strictObject({ status, stream_hold: streamHold }).partial()).meta({
+  id: "TenantPatch",
+});
 export type TenantPatch = z.output<typeof tenantPatch>;
 export const subPatch = some(
   z
     .strictObject({
       status,
       borrow_cap: cap,
+      pool: id,
       max_concurrent: z.int().min(0).max(1_000_000).nullable(),
     })
     .partial(),
@@ -59,6 +66,7 @@ export const tenantView = z
   .object({
     tenant: z.string(),
     status,
+    stream_hold: streamHold,
     account: accountView,
     sub_accounts: number,
     open_holds: number,
@@ -74,6 +82,7 @@ export const subView = z
     sub_account: z.string(),
     status,
     borrow_cap: number.nullable(),
+    pool: z.string(),
     max_concurrent: number.nullable(),
     ...amounts,
     debt: number.meta({ description: "What was used beyond all funds; whatever comes in pays it first." }),

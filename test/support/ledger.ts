@@ -192,7 +192,7 @@ export function tenantStateOf(text: string | null | undefined) {
 }
 
 /** Entries of a stream as XRANGE answers them. */
-export const entriesOf = (raw: [id: string, fields: string[]][]) =>
+export const entriesOf = (raw: [id: string, fields: string[]][]): Record<string, string>[] =>
   raw.map(([, fields]) =>
     Object.fromEntries(fields.flatMap((name, i) => (i % 2 === 0 ? [[name, fields[i + 1] ?? ""]] : []))),
   );
