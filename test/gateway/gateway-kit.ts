@@ -19,6 +19,15 @@ export const MODELS = {
   "demo-claude": "demo-claude-1",
 };
 
+/** The entry of a call's end. */
+interface End {
+  kind: string;
+  amount: string;
+  hold: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into it as an operator would
+  detail: any;
+}
+
 export function useGateway(vars: Record<string, string> = {}) {
   const worker = useWorker({ CATALOG_TTL_MS: "0", ...vars });
   const ledger = ledgerVerbsOf(worker);
@@ -71,10 +80,13 @@ export function useGateway(vars: Record<string, string> = {}) {
     account: async () => purseOf(await redis.raw.hget(tenant_key, "account")),
     entries: async () => entriesOf(await redis.raw.xrange(journal_key, "-", "+")),
     /** The entries of ended calls, soon: an end comes after the reply. */
-    ends: async (n: number) => {
+    ends: async (n: number): Promise<End[]> => {
       const ends = async () => (await gateway.entries()).filter(({ hold }) => hold);
       await expect.poll(async () => (await ends()).length, { timeout: 10_000 }).toBe(n);
-      return (await ends()).map((entry) => ({ ...entry, detail: JSON.parse(entry.detail ?? "{}") }));
+      return (await ends()).map(({ kind = "", amount = "", hold = "", detail = "{}" }) => ({
+        ...{ kind, amount, hold },
+        detail: JSON.parse(detail),
+      }));
     },
     /** Nothing is held, and nothing is in flight. */
     idle: async () => {
