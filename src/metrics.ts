@@ -6,6 +6,7 @@ const HELP = {
   qm_leases_total:
     "Leases by pool and what happened: granted, replayed, fallback, renewed, lost, released, late, undone.",
   qm_holds_total: "Holds by what happened: reserved, replayed, extended, settled, voided, expired, refunded.",
+  qm_shadow_refusals_total: "Gateway calls of tenants in shadow mode that would have been refused, by kind.",
   qm_refusals_total: "Requests refused, by error code.",
   qm_store_unavailable_total: "Times that Redis did not answer or failed, by reason.",
 } as const;

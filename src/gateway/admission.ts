@@ -1,10 +1,8 @@
 // A call that was admitted to a route: it is renewed while it goes on, and ends once.
-import { type CallRefusal, callQuestion } from "../calls/question.ts";
 import type { Priced } from "../catalog/catalog.ts";
 import type { Deps } from "../deps.ts";
 import { fingerprintOf } from "../ids.ts";
 import { homeOf } from "../keys.ts";
-import { inPoolsOrWhy, type Refusal, undoAnywhere } from "../leases/allocate.ts";
 import type { Lease } from "../leases/grant.ts";
 import type { Question, Undo } from "../leases/question.ts";
 import { log } from "../log.ts";
@@ -46,12 +44,12 @@ const FINISH_AFTER_MS = [0, 500, 1_500, 4_000, 8_000];
 export class Admission {
   readonly lease: Lease;
   estimate: Estimate;
-  private readonly deps: Deps;
-  private readonly ask: Ask;
-  private readonly question: Question<CallRefusal>;
-  private over = false;
+  protected readonly deps: Deps;
+  protected readonly ask: Ask;
+  protected readonly question: Question<unknown>;
+  protected over = false;
 
-  constructor(deps: Deps, ask: Ask, question: Question<CallRefusal>, lease: Lease) {
+  constructor(deps: Deps, ask: Ask, question: Question<unknown>, lease: Lease) {
     this.deps = deps;
     this.ask = ask;
     this.question = question;
@@ -63,7 +61,7 @@ export class Admission {
     return this.ask.route;
   }
 
-  private place() {
+  protected place() {
     const { keys } = this.deps;
     const { call_id, caller, route } = this.ask;
     const pool = keys.pool(route.provider, this.lease.pool);
@@ -128,35 +126,5 @@ export class Admission {
       }
     }
     log("error", "call_not_finished", { call_id: this.ask.call_id, kind: "store_unavailable" });
-  }
-}
-
-/** Asks the pools of one route. Throws StoreUnavailable; then what may have been admitted is given back. */
-export async function admitTo(deps: Deps, ask: Ask): Promise<Admission | Refusal<CallRefusal>> {
-  const { call_id, caller, model, route, estimate, affinity_key, avoid } = ask;
-  const { prompt, output, amount } = estimate;
-  const question = callQuestion(deps, {
-    call_id,
-    repeatable: false,
-    tenant: caller.tenant,
-    sub_account: caller.sub_account,
-    token: caller.token,
-    provider: route.provider,
-    model: route.provider_model,
-    pool: route.pool ?? caller.pool,
-    items: [{ model, amount, tokens: prompt + output, requests: 1 }],
-    ttl_seconds: TERM_SECONDS,
-    lease_seconds: TERM_SECONDS,
-    affinity_key,
-    metadata: "",
-    avoid,
-  });
-  try {
-    const answer = await inPoolsOrWhy(deps, question);
-    return answer.kind === "granted" ? new Admission(deps, ask, question, answer) : answer;
-  } catch (error) {
-    if (error instanceof StoreUnavailable && error.maybe_applied)
-      deps.background(undoAnywhere(deps, question));
-    throw error;
   }
 }

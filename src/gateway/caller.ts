@@ -15,6 +15,8 @@ export interface Caller {
   /** The pool that its calls ask first. */
   readonly pool: string;
   readonly stream_hold: "full" | "growing";
+  /** Refusals of its funds and its concurrency are recorded, and let pass. */
+  readonly shadow: boolean;
 }
 
 const ID = "([A-Za-z0-9][A-Za-z0-9._-]{0,63})";
@@ -68,7 +70,7 @@ export class Callers {
       if (!config) await requireCell(deps);
       return undefined;
     }
-    const { stream_hold } = tenantConfig.parse(JSON.parse(config));
-    return { tenant, sub_account, token, stream_hold, pool: subConfig.parse(JSON.parse(sub)).pool };
+    const { stream_hold, shadow } = tenantConfig.parse(JSON.parse(config));
+    return { tenant, sub_account, token, stream_hold, shadow, pool: subConfig.parse(JSON.parse(sub)).pool };
   }
 }

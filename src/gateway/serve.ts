@@ -1,5 +1,5 @@
 // One call of the gateway: admitted to the first route that can, tried upstream, moved on while nothing was delivered, relayed.
-import { admitTo } from "./admission.ts";
+import { admitTo } from "./admit.ts";
 import { attempt } from "./attempt.ts";
 import type { Serve, Served } from "./call.ts";
 import { type Estimate, estimateOf } from "./estimate.ts";

@@ -12,7 +12,15 @@ const cap = amount.nullable();
 const streamHold = z.enum(["full", "growing"]).meta({
   description: "Whether a stream holds its whole output at once, or grows as it is delivered.",
 });
-const tenantSettings = { status: status.default("active"), stream_hold: streamHold.default("growing") };
+const shadow = z.boolean().meta({
+  description:
+    "Gateway calls that lack funds or concurrency pass all the same, uncharged; the log and the metrics say so.",
+});
+const tenantSettings = {
+  shadow: shadow.default(false),
+  status: status.default("active"),
+  stream_hold: streamHold.default("growing"),
+};
 const subSettings = {
   status: status.default("active"),
   borrow_cap: cap.default(null).meta({
@@ -40,7 +48,7 @@ export const newSubAccount = z
 
 const some = <T extends z.ZodObject>(shape: T) =>
   shape.refine((change) => Object.keys(change).length > 0, "at least one field");
-export const tenantPatch = some(z.strictObject({ status, stream_hold: streamHold }).partial()).meta({
+export const tenantPatch = some(z.strictObject({ status, stream_hold: streamHold, shadow }).partial()).meta({
   id: "TenantPatch",
 });
 export type TenantPatch = z.output<typeof tenantPatch>;
@@ -67,6 +75,7 @@ export const tenantView = z
     tenant: z.string(),
     status,
     stream_hold: streamHold,
+    shadow: z.boolean(),
     account: accountView,
     sub_accounts: number,
     open_holds: number,
