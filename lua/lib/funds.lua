@@ -38,16 +38,16 @@ local function draw(t, funding, amount, column, borrow_cap)
   return amount - own - lent
 end
 
--- Gives back a part of `funding` out of the column, the last drawn first. Returns what went where.
-local function give_back(t, funding, amount, column)
+-- Gives back a part of `funding` out of the column, the last drawn first: of the sub-account's part what was `owed`, since that
+-- was drawn when there was nothing left; then the account's part; then the rest. Returns what went where.
+local function give_back(t, funding, amount, column, owed)
   local returned = no_funding()
-  for i = #FUNDING, 1, -1 do
-    local source = FUNDING[i]
-    local part = math.min(amount, funding[source])
-    local purse = source == "account" and t.account or t.purse
-    purse[column], funding[source], returned[source] = purse[column] - part, funding[source] - part, part
+  returned.account = math.min(amount - math.min(amount, owed), funding.account)
+  returned.sub_account = math.min(amount - returned.account, funding.sub_account)
+  for _, source in ipairs(FUNDING) do
+    local part, purse = returned[source], source == "account" and t.account or t.purse
+    purse[column], funding[source] = purse[column] - part, funding[source] - part
     credit(purse, part)
-    amount = amount - part
   end
   t.purse.borrowed = t.purse.borrowed - returned.account
   return returned

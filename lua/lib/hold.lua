@@ -7,9 +7,10 @@
 --                        metadata
 --
 -- (…) is two numbers: of the sub-account, of the account. `funding` is held while the state is open, `paid` is what was
--- charged and not refunded. `made` is the sub-account's; `place` is the pool whose breaker was asked, `<provider>:<pool>`, or `-`. Of a
--- call it goes on with the lease: `:<credential>:<fence>:<granted_at_ms>:<expires_at_ms>:<max_expires_at_ms>:<holder>`. It has no end of
--- its own while it is open: the sweeper ends it through `due`.
+-- charged and not refunded, `debt` the part of what was charged that no purse had (refunds leave it as it is). `made` is the
+-- sub-account's; `place` is the pool whose breaker was asked, `<provider>:<pool>`, or `-`. Of a call it goes on with the lease:
+-- `:<credential>:<fence>:<granted_at_ms>:<expires_at_ms>:<max_expires_at_ms>:<holder>`. It has no end of its own while it is open:
+-- the sweeper ends it through `due`.
 local HOLD = "1 %s %s %.0f %s %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %s %.0f %.0f %s\n%s\n%s\n%s"
 local HOLD_PATTERN = "^1 (%S+) (%S+) (%d+) (%S+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%S+) (%d+) (%d+) (%S+)"
   .. "\n([^\n]*)\n([^\n]*)\n(.*)$"

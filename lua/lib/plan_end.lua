@@ -3,12 +3,13 @@
 -- closed  state charged   it has ended before, in another way
 
 -- Charges `actual`: what was held or, of an expired hold, charged already, then more as a reserve would draw it but beyond any
--- cap, then as debt of the sub-account.
+-- cap, then as debt of the sub-account. What was charged too much takes back its own debt first.
 local function charge(t, hold, actual)
   local open = hold.state == "open"
   local had = open and hold.amount or hold.charged
   local paid = open and { sub_account = hold.funding.sub_account, account = hold.funding.account } or hold.paid
-  hold.returned = give_back(t, paid, math.max(0, had - actual), open and "held" or "spent")
+  local back = math.max(0, had - actual)
+  hold.returned = give_back(t, paid, back, open and "held" or "spent", hold.debt)
   if open then
     t.purse.held, t.purse.spent = t.purse.held - paid.sub_account, t.purse.spent + paid.sub_account
     t.account.held, t.account.spent = t.account.held - paid.account, t.account.spent + paid.account
@@ -17,7 +18,7 @@ local function charge(t, hold, actual)
   local missing = draw(t, paid, math.max(0, actual - had), "spent")
   t.purse.spent, t.purse.debt = t.purse.spent + missing, t.purse.debt + missing
   paid.sub_account = paid.sub_account + missing
-  hold.paid, hold.charged, hold.debt = paid, actual, hold.debt + missing
+  hold.paid, hold.charged, hold.debt = paid, actual, math.max(0, hold.debt - back) + missing
 end
 
 -- Ends it as `state`. nil, or a refusal: only an open hold ends, and an expired one is settled once.

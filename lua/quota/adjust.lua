@@ -20,7 +20,7 @@ local now = now_ms()
 -- How much comes in; below zero, goes out. What is set is what there is afterwards, so a debt is paid first.
 local function change_of(purse)
   if how == "grant" then return amount end
-  if how == "deduct" then return -amount end
+  if how == "deduct" then return 0 - amount end -- never -0
   return (how == "set" and amount or 0) - purse.available + purse.debt
 end
 

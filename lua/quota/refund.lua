@@ -1,4 +1,5 @@
--- Give back a part of what a settled hold was charged, to the purses that paid it. Once by its op_id, never more than was charged.
+-- Give back a part of what a settled hold was charged, the last drawn first: what it made its sub-account owe, then to the
+-- purses that paid. Once by its op_id, never more than was charged.
 --
 -- tenant_key  tenant:<tenant>    hold_key  hold:<tenant>:<hold>    journal_key  journal:<shard>
 -- note is JSON for the journal.
@@ -27,11 +28,13 @@ end
 local t, missing = tenant_of(hold, tenant_key, tenant)
 if not t then return missing end
 if hold.state ~= "settled" then return reply("not_settled", hold.state) end
-local left = hold.paid.sub_account + hold.paid.account - amount
-if left < 0 then return reply("too_much", left + amount) end
+local paid = hold.paid.sub_account + hold.paid.account
+local left = paid - amount
+if left < 0 then return reply("too_much", paid) end
 if #refunds >= MOST then return reply("full", #refunds) end
 
-local returned = give_back(t, hold.paid, amount, "spent")
+local owed = math.max(0, hold.debt - (hold.charged - paid)) -- earlier refunds took theirs of it
+local returned = give_back(t, hold.paid, amount, "spent", owed)
 local row = string.format('["%s",%.0f,%.0f,%.0f,%.0f]', op_id, amount, returned.sub_account, returned.account, left)
 hold.refunds = string.sub(hold.refunds, 1, -2) .. (#refunds > 0 and "," or "") .. row .. "]"
 local detail = string.format('{"returned":%s,"left":%.0f,"home":"%s","note":%s}', funding_text(returned), left, hold.home, note)

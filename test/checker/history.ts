@@ -124,7 +124,13 @@ async function playOthers(redis: Redis) {
   await will("adjusted", () => globex.adjust("poor", "g3", "grant", 80)); // of 200
   await will("settled", () => globex.settle("h2", 10)); // of 180, or less
   await will("exhausted", () => globex.reserve("poor", "h3", 1));
-  await will("refunded", () => globex.refund("h1", "r1", 5));
+  await will("refunded", () => globex.refund("h1", "r1", 5)); // of 195, and the account gets nothing
+  await will("created", () => globex.putSub("late"));
+  await will("reserved", () => globex.reserve("late", "h4", 20, { ttl_ms: 1_000 }));
+  await will("extended", () => globex.extend("h4", 1_000, 0, 60));
+  await redis.later(1_000);
+  await will("expired", () => globex.expire("h4")); // a debt of 40
+  await will("settled", () => globex.settle("h4", 10)); // of 0, and the account gets 10
   await will("updated", () => globex.put({ status: "frozen" }, '{"status":"active"}', "status"));
   const rich = ledgerOf(() => redis.store(), "rich");
   await will(

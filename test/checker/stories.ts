@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { checkDebt } from "./balances.ts";
 import type { Entry } from "./entries.ts";
-import { amount, groupBy, type Report } from "./words.ts";
+import { amount, groupBy, least, type Report } from "./words.ts";
 
 export interface Funding {
   sub_account: bigint;
@@ -61,6 +61,10 @@ export interface Story {
 const STATE_OF: Record<string, string> = { settle: "settled", void: "voided", expire: "expired" };
 const ENDS = ["settle", "void", "expire", "expire settle"];
 
+/** The account's part of what goes back: what was owed was drawn after it, and the sub-account's own before it. */
+const accountsPart = (back: bigint, from: Funding, owed: bigint) =>
+  least(from.account, back - least(back, owed));
+
 /** The sums of one end: what was held went somewhere, and what was charged was paid by the purses that the entry changed. */
 function checkEnd({ entry, life }: End, before: Life | undefined, report: Report) {
   const fail = (what: string) => report(`${entry.name}, hold ${entry.hold}: ${what}`);
@@ -73,6 +77,11 @@ function checkEnd({ entry, life }: End, before: Life | undefined, report: Report
     fail(`${totalOf(life.returned)} was returned, and ${back} was left over`);
   if (entry.kind === "void" && life.charged !== 0n) fail("a void that charges");
   const start = before ? before.paid : life.funding;
+  const owed = before?.debt ?? 0n;
+  const lent = accountsPart(totalOf(life.returned), start, owed);
+  if (life.returned.account !== lent)
+    fail(`${life.returned.account} went back to the account, and ${lent} should have`);
+  if (life.debt > life.paid.sub_account) fail("it owes more than its sub-account was charged");
   for (const source of SOURCES) {
     const kept = start[source] - life.returned[source];
     if (kept < 0n || life.paid[source] < kept) fail(`what ${source} gave is neither paid nor returned`);
@@ -80,7 +89,7 @@ function checkEnd({ entry, life }: End, before: Life | undefined, report: Report
     const moved = entry.changes.find((change) => change.purse === purse)?.by.spent ?? 0n;
     const by = life.paid[source] - (before?.paid[source] ?? 0n);
     if (moved !== by) fail(`${purse} spent ${moved}, and ${by} by its life`);
-    const made = source === "account" ? 0n : life.debt - (before?.debt ?? 0n);
+    const made = source === "account" ? 0n : life.debt - (owed - least(owed, back));
     checkDebt(entry, purse, life.returned[source], made, report);
   }
 }
@@ -88,12 +97,18 @@ function checkEnd({ entry, life }: End, before: Life | undefined, report: Report
 function checkRefunds({ hold, ends, refunds }: Story, report: Report) {
   const last = ends.at(-1)?.life;
   const paid: Funding = { sub_account: 0n, account: 0n, ...last?.paid };
+  let owed = last?.debt ?? 0n;
   const ops = new Set<string>();
   for (const { entry, returned, left } of refunds) {
     const fail = (what: string) => report(`${entry.name}, hold ${hold}: ${what}`);
     if (last?.state !== "settled") fail("a refund of what was not settled");
     if (ops.has(entry.op)) fail(`refund ${entry.op} was done twice`);
     ops.add(entry.op);
+    const back = totalOf(returned);
+    const lent = accountsPart(back, paid, owed);
+    if (returned.account !== lent)
+      fail(`${returned.account} went back to the account, and ${lent} should have`);
+    owed -= least(owed, back);
     for (const source of SOURCES) {
       paid[source] -= returned[source];
       if (paid[source] < 0n) fail(`more is refunded than ${source} paid`);

@@ -58,6 +58,14 @@ describe("adjusted", () => {
     });
   });
 
+  test("a deduct of nothing is remembered as 0, not as -0", async () => {
+    await opened();
+    const ask = () => ledger.adjust("alice", "op1", "deduct", 0, "args");
+    expect(await ask()).toMatchObject({ by: 0, replayed: false });
+    expect(await redis.raw.get(keys.op("acme", "op1"))).toBe("1 args 0 100 0");
+    expect(await ask()).toMatchObject({ by: 0, replayed: true });
+  });
+
   test("the answer is remembered for a day, and then the id is free", async () => {
     await opened();
     await ledger.adjust("alice", "op1", "grant", 40, "args");

@@ -11,8 +11,8 @@ export const JOURNALS: Fault[] = [
   ["an entry lost", (p) => p.moveEntry(JOURNAL, ACME, 12), /^tenant:acme: entry 12 is missing/],
   [
     "the last entry lost",
-    (p) => p.moveEntry("journal:15", "tenant:globex", 9),
-    /globex: its sequence number is 9, that of its last entry 8/,
+    (p) => p.moveEntry("journal:15", "tenant:globex", 12),
+    /globex: its sequence number is 12, that of its last entry 11/,
   ],
   [
     "an entry twice",

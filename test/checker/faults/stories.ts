@@ -6,6 +6,8 @@ const JOURNAL = "journal:14";
 const text = (name: string, change: (text: string) => string) => (p: Planter) => p.text(name, change);
 const detail = (seq: number, change: (text: string) => string) => (p: Planter) =>
   p.entry(JOURNAL, ACME, seq, "detail", change);
+const globex = (seq: number, change: (text: string) => string) => (p: Planter) =>
+  p.entry("journal:15", "tenant:globex", seq, "detail", change);
 
 export const STORIES: Fault[] = [
   [
@@ -67,17 +69,44 @@ export const STORIES: Fault[] = [
   ],
   [
     "a debt that nobody made",
-    (p) => p.entry("journal:15", "tenant:globex", 5, "detail", swap('"debt":280', '"debt":279')),
+    globex(5, swap('"debt":280', '"debt":279')),
     /entry 5 of tenant:globex, purse:poor: its debt changes by 280, not by 279/,
     /hold:globex:h1: debt is 280, and 279/,
   ],
   [
+    "a refund that goes past what is owed",
+    globex(8, swap('["sub_account",5]', '["account",5]')),
+    /entry 8 .*h1: 5 went back to the account, and 0 should have/,
+    /entry 8 .*h1: account spent 0, and -5 by the refund/,
+    /entry 8 .*h1: purse:poor spent -5, and 0 by the refund/,
+    /entry 8 .*purse:poor: its debt changes by -5, not by 0/,
+    /hold:globex:h1: its refunds/,
+  ],
+  [
+    "a late settle that goes past what is owed",
+    globex(11, swap('["sub_account",40],["account",10]', '["sub_account",30],["account",20]')),
+    /entry 11 .*h4: 20 went back to the account, and 10 should have/,
+    /entry 11 .*h4: what sub_account gave is neither/,
+    /entry 11 .*purse:late: its debt changes by -40, not by -30/,
+    /hold:globex:h4: returned of sub_account is 40, and 30/,
+    /hold:globex:h4: returned of account is 10, and 20/,
+  ],
+  [
+    "a late settle that leaves what is owed",
+    globex(11, swap('"debt":0', '"debt":40')),
+    /entry 11 .*h4: it owes more than its sub-account was charged/,
+    /entry 11 .*purse:late: its debt changes by -40, not by 0/,
+    /hold:globex:h4: debt is 0, and 40/,
+  ],
+  [
     "a refund of more than was paid",
     detail(23, swap("100]", "5000]")),
+    /entry 23 .*h-less: 5000 went back to the account, and 600 should have/,
     /entry 23 .*h-less: more is refunded/,
     /entry 23 .*h-less: .* can still be refunded/,
     /entry 24 .*h-less: .* can still be refunded/,
     /entry 23 .*h-less: account spent -100/,
+    /entry 24 .*h-less: 500 went back to the account, and -4400 should have/,
     /entry 24 .*h-less: more is refunded/,
     /h-less: its refunds/,
   ],
@@ -104,6 +133,7 @@ export const STORIES: Fault[] = [
     "a refund of what never ended",
     (p) => p.entry(JOURNAL, ACME, 23, "hold", swap("h-less", "h-never")),
     /entry 23 .*h-never: a refund of what never ended/,
+    /entry 24 .*h-less: 500 went back to the account, and 600 should have/,
     /entry 24 .*h-less: 1800 can still be refunded, and 1900 was paid/,
     /h-less: its refunds/,
   ],
@@ -115,6 +145,7 @@ export const STORIES: Fault[] = [
     },
     /entry 23 .*again: a refund of what was not settled/,
     /entry 23 .*again: account spent -100, and 0 by the refund/,
+    /entry 24 .*h-less: 500 went back to the account, and 600 should have/,
     /entry 24 .*h-less: 1800 can still be refunded, and 1900 was paid/,
     /hold:acme:again: its refunds/,
     /h-less: its refunds/,

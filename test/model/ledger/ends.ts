@@ -11,11 +11,12 @@ const assets = (ledger: Ledger, sub: Sub) => sub.funded + ledger.amounts(sub).de
 function end(ledger: Ledger, hold: Hold, state: Hold["state"], actual: bigint, end_print = "-") {
   const before = { ...hold };
   const had = hold.state === "open" ? hold.funding : hold.paid;
-  const kept = firstOf(had, actual);
+  const { kept, lacked } = firstOf(had, hold.owed, actual);
   const extra = actual - total(kept);
   const { drawn, missing } = ledger.draw(hold.sub, extra);
   const returned = minus(had, kept);
-  Object.assign(hold, { state, returned, end_print, charged: actual, debt: hold.debt + missing });
+  const owed = lacked + missing;
+  Object.assign(hold, { state, returned, end_print, charged: actual, debt: owed, owed });
   hold.paid = plus(plus(kept, drawn), { sub_account: missing, account: 0n });
   if (assets(ledger, hold.sub) <= MAX) {
     hold.kept_until_ms = ledger.now_ms + HOLD_KEEP_MS;
@@ -92,9 +93,9 @@ export function refund(ledger: Ledger, call: Calls["refund"]): Outcome {
   if (hold.state !== "settled") return { reply: { kind: "not_settled", state: hold.state } };
   const left = total(hold.paid) - amount;
   if (left < 0n) return { reply: { kind: "too_much", left: Number(left + amount) } };
-  const kept = firstOf(hold.paid, left);
+  const { kept, lacked } = firstOf(hold.paid, hold.owed, left);
   const returned = minus(hold.paid, kept);
-  hold.paid = kept;
+  Object.assign(hold, { paid: kept, owed: lacked });
   hold.refunds.push({ op_id: call.op_id, amount, returned, left });
   const { id, sub, home, metadata } = hold;
   const detail = { returned: rowsOf(returned), left: Number(left), home, note: {} };

@@ -83,8 +83,17 @@ export function reserve(ledger: Ledger, call: Calls["reserve"]): Outcome {
   const { hold: id, print, items, home, metadata } = call;
   const said = { id, print, items, home, metadata, amount };
   const times = { opened_at_ms: ledger.now_ms, expires_at_ms: ledger.now_ms + call.ttl_ms, kept_until_ms: 0 };
-  const nothing = { accrued: 0n, paid: NOTHING, returned: NOTHING, charged: 0n, debt: 0n, end_print: "-" };
-  const hold: Hold = { ...said, ...times, ...nothing, sub, state: "open", funding, refunds: [] };
+  const nothing = { accrued: 0n, paid: NOTHING, returned: NOTHING, charged: 0n, debt: 0n, owed: 0n };
+  const hold: Hold = {
+    ...said,
+    ...times,
+    ...nothing,
+    sub,
+    state: "open",
+    funding,
+    end_print: "-",
+    refunds: [],
+  };
   ledger.holds.push(hold);
   ledger.records.set(key, hold);
   tenant.reserved++;

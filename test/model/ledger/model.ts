@@ -67,6 +67,8 @@ export interface Hold {
   returned: Parts;
   charged: bigint;
   debt: bigint;
+  /** What of `paid` was drawn when no purse had anything left: the sub-account's, and the last to have been drawn. */
+  owed: bigint;
   end_print: string;
   refunds: Refund[];
   /** 0 while it is open. */
@@ -91,10 +93,12 @@ export const plus = (a: Parts, b: Parts): Parts => ({
   sub_account: a.sub_account + b.sub_account,
   account: a.account + b.account,
 });
-/** The first `amount` of what was drawn: the sub-account's share is drawn first, and given back last. */
-export function firstOf(parts: Parts, amount: bigint): Parts {
-  const sub_account = least(parts.sub_account, amount);
-  return { sub_account, account: least(parts.account, amount - sub_account) };
+/** The first `amount` of what was drawn: of what the sub-account had, of what the account had, then of what nobody had. */
+export function firstOf({ sub_account, account }: Parts, owed: bigint, amount: bigint) {
+  const own = least(sub_account - owed, amount);
+  const lent = least(account, amount - own);
+  const lacked = least(owed, amount - own - lent);
+  return { kept: { sub_account: own + lacked, account: lent }, lacked };
 }
 
 const newTenant = (name: string): Tenant => ({

@@ -22,7 +22,11 @@ function note(call: Call, reply: Reply, before: Hold | undefined) {
   const answer = [call.verb, kind, scope ?? what ?? state, replayed && "replayed"].filter(Boolean).join(" ");
   const huge = call.verb === "reserve" ? Number(reply.amount) : "amount" in call ? call.amount : 0;
   const owed = kind === "expired" && before !== undefined && Number(reply.charged) > Number(before.amount);
+  // What was owed came back, and the account, which had paid too, had to wait for the rest.
+  const owing = !replayed && before !== undefined && before.owed > 0n && before.paid.account > 0n;
+  const back = kind === "refunded" || (kind === "settled" && Number(reply.charged) < Number(before?.charged));
   const special = {
+    owing: owing && back,
     late: kind === "settled" && !replayed && before?.state === "expired",
     debt: !replayed && (Number(debt) > 0 || owed),
     borrowed: call.verb === "reserve" && JSON.stringify(funding ?? []).includes('"account"'),
