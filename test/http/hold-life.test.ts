@@ -119,6 +119,16 @@ describe("a refund", () => {
     expect((await balances()).body.sub_accounts[0]).toMatchObject({ available: 5, spent: 5, debt: 0 });
   });
 
+  test("of what was owed takes the debt away first, so that the sub-account goes on", async () => {
+    await open(100);
+    await reserve("h1", 100);
+    expect((await end("h1", "settle", { amount: 160 })).body.debt).toBe(60);
+    expect((await reserve("h2", 0)).body.scope).toBe("debt");
+    expect((await refund("h1", "r1", 61)).body).toMatchObject({ returned: sources(60, 1), refundable: 99 });
+    expect((await balances()).body).toMatchObject({ account: { available: 1 }, sub_accounts: [{ debt: 0 }] });
+    expect((await reserve("h2", 1)).status).toBe(201);
+  });
+
   test("of one hold there are a hundred at most", async () => {
     await open(1000);
     await reserve("h1", 200);

@@ -141,6 +141,7 @@ test("charges an accrual beyond what was held, as far as there is money, and owe
   await sweep(worker);
   expect((await hold("h1")).body).toMatchObject({ state: "expired", charged: 150, debt: 50, returned: [] });
   expect((await end("h1", "settle", { amount: 90 })).body).toMatchObject({ charged: 90 }); // it was less
+  expect((await balances()).body).toMatchObject({ account: { available: 10 }, sub_accounts: [{ debt: 0 }] });
 });
 
 test("scripts that Redis has forgotten, and a database that is no cell, do no harm", async () => {
