@@ -16,6 +16,10 @@ const benchmarks: Record<string, { about: string; load: () => Promise<Benchmark>
       "reserve, settle and the other verbs of a hold: cost, commands, growth, memory, and other ways to do it",
     load: () => import("./quota/index.ts"),
   },
+  soak: {
+    about: "five minutes of the gateway while callers leave, upstream fails and Redis stops; then the books",
+    load: () => import("./soak/index.ts"),
+  },
 };
 
 const USAGE = `npm run bench -- <name> [--quick] [--runs N] [--json FILE]

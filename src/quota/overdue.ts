@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Deps } from "../deps.ts";
 import { expire } from "../scripts/quota/expire.ts";
 import { runMany } from "../scripts/run.ts";
-import type { Read } from "../store.ts";
+import { type Read, StoreUnavailable } from "../store.ts";
 import { MINUTE_MS } from "../units.ts";
 
 const MOST_TENANTS = 1_000;
@@ -25,32 +25,40 @@ export class Overdue {
 }
 
 interface Due {
+  /** Which of the sets it is from. */
+  readonly look: number;
   readonly tenant: string;
   readonly hold_id: string;
 }
 
 const texts = z.array(z.union([z.string(), z.number()]));
 
-/** The holds whose deadline has passed, of some `due` sets, up to `most` of each; by Redis' own clock, in one round trip. */
+/** Where to look, and how many to leave out at the head: those that could not be read before. */
+interface Look {
+  readonly due_key: string;
+  readonly skip?: number;
+}
+
+/** The holds whose deadline has passed, up to `most` of each set; by Redis' own clock, in one round trip. */
 export async function readOverdue(
   { store }: Pick<Deps, "store">,
-  due_keys: readonly string[],
+  looks: readonly Look[],
   most: number,
 ): Promise<Due[]> {
-  const reads = due_keys.map(
-    (key): Read =>
+  const reads = looks.map(
+    ({ due_key, skip = 0 }): Read =>
       (p) =>
-        p.zrange(key, 0, most - 1, { withScores: true }),
+        p.zrange(due_key, skip, skip + most - 1, { withScores: true }),
   );
   const [time, ...sets] = await store.read((p) => p.time(), ...reads);
   const [seconds = 0, micros = 0] = z.array(z.coerce.number()).parse(time);
   const now_ms = seconds * 1000 + Math.floor(micros / 1000);
-  return sets.flatMap((set) => {
+  return sets.flatMap((set, look) => {
     const flat = texts.parse(set);
     return flat.flatMap((member, i) => {
       if (i % 2 === 1 || Number(flat[i + 1]) > now_ms) return [];
       const [what, tenant = "", hold_id = ""] = String(member).split(" ");
-      return what === "hold" ? [{ tenant, hold_id }] : [];
+      return what === "hold" ? [{ look, tenant, hold_id }] : [];
     });
   });
 }
@@ -71,10 +79,15 @@ export async function expireHolds(
 
 const AT_ONCE = 32;
 
-/** After a refusal: whether something came back, so that it is worth asking once more. */
+/** After a refusal: whether something came back, so that it is worth asking once more. An outage leaves the refusal as it is. */
 export async function expireOverdue(deps: Deps, tenant: string): Promise<boolean> {
   if (!deps.overdue.claim(tenant)) return false;
-  const due = await readOverdue(deps, [deps.keys.tenant(tenant).due_key], AT_ONCE);
-  const replies = await expireHolds(deps, due);
-  return replies.some((reply) => !(reply instanceof Error) && reply.kind === "expired");
+  try {
+    const due = await readOverdue(deps, [deps.keys.tenant(tenant)], AT_ONCE);
+    const replies = await expireHolds(deps, due);
+    return replies.some((reply) => !(reply instanceof Error) && reply.kind === "expired");
+  } catch (error) {
+    if (error instanceof StoreUnavailable) return false;
+    throw error;
+  }
 }

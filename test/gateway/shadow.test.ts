@@ -13,7 +13,7 @@ test("what funds refuse passes, uncharged, and is recorded; what is there is cha
   await gateway.ledger.adjust("account", "set", 1);
   const passed = await chat();
   expect(passed.status).toBe(200);
-  expect((await passed.json()).choices[0].message.content).toMatch(/\S/);
+  expect(await passed.text()).toContain('"role":"assistant"');
   await gateway.idle();
   expect(await gateway.account()).toMatchObject({ available: 1, spent: 0 });
   expect(said("shadow_refusal").length).toBe(1);
