@@ -32,6 +32,11 @@ export async function makeCell(api: Api) {
   if (status !== 201 && status !== 409) throw new Error(`the cell could not be made: ${status} ${text}`);
 }
 
+/** Public name to the demo upstream's. */
+const MODELS = { "demo-chat": "demo-chat-1", "demo-claude": "demo-claude-1", "demo-embed": "demo-embed-1" };
+/** In micros of a million tokens: 2.50 and 10 units of value. */
+const PRICE = { input: 2_500_000, cached_input: 1_250_000, output: 10_000_000, per_request: 0 };
+
 const credential = (key_id: string, pool: string, base_url: string) => ({
   key_id,
   provider: "demo",
@@ -39,7 +44,7 @@ const credential = (key_id: string, pool: string, base_url: string) => ({
   kind: "api_key",
   secret: { api_key: `sk-demo-${key_id}` },
   max_concurrent_uses: 2,
-  models: { "demo-chat": "demo-chat-1" },
+  models: MODELS,
   base_url,
 });
 
@@ -56,6 +61,15 @@ export async function loadDemo(api: Api, upstreamUrl: string) {
     throw new Error(
       `the demo credentials could not be stored (npm run dev -- --fresh starts anew): ${status} ${text}`,
     );
+  }
+}
+
+/** What the models of the demo cost, so that the gateway can charge for them. */
+export async function loadPrices(api: Api) {
+  for (const model of Object.keys(MODELS)) {
+    const price = { provider: "demo", model, ...PRICE, max_output_tokens: 4_096 };
+    const { status, text } = await post(api, "/prices", price);
+    if (status >= 300) throw new Error(`the demo prices could not be stored: ${status} ${text}`);
   }
 }
 
@@ -90,6 +104,16 @@ export function holdLinesToTry({ url, internalKey }: Api): string[] {
     `curl -s ${url}/api/internal/holds/$hold/settle ${internal} -d '{"tenant":"${TENANT}","amount":700}'; echo`,
     `curl -s ${url}/api/internal/tenants/${TENANT}/balances ${internal}; echo`,
   ];
+}
+
+/** A call through the gateway, as an SDK makes it. */
+export function gatewayLinesToTry({ url }: Api, token: string): string[] {
+  const body = JSON.stringify({
+    model: "demo-chat",
+    messages: [{ role: "user", content: "How many loaves?" }],
+  });
+  const headers = `-H 'authorization: Bearer ${token}' -H 'content-type: application/json'`;
+  return [`curl -s ${url}/v1/chat/completions ${headers} -d '${body}'; echo`];
 }
 
 /** Lease a credential, call the demo upstream with it, give it back. For any POSIX shell, in this order. */

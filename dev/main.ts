@@ -1,5 +1,5 @@
 // `npm run dev`: starts the local stack, says what it is and how to try it, and ends all of it when it is ended.
-import { holdLinesToTry, linesToTry } from "./demo.ts";
+import { gatewayLinesToTry, holdLinesToTry, linesToTry } from "./demo.ts";
 import { optionsOf } from "./options.ts";
 import { type Stack, startStack } from "./stack.ts";
 
@@ -28,6 +28,10 @@ ${linesToTry(api).join("\n")}
 Hold an amount for a call, charge what it used, see what is left:
 
 ${holdLinesToTry(api).join("\n")}
+
+Call through the gateway; any OpenAI or Anthropic SDK can be pointed at it, with the tenant's token as its key:
+
+${gatewayLinesToTry(api, token).join("\n")}
 `;
 }
 

@@ -1,7 +1,7 @@
 // The local stack: redis, its REST double, Postgres behind its HTTP double, the demo upstream, the Worker.
 import { randomBytes } from "node:crypto";
 import { join, resolve } from "node:path";
-import { type Api, loadDemo, loadTenant, makeCell, START_REQUEST } from "./demo.ts";
+import { type Api, loadDemo, loadPrices, loadTenant, makeCell, START_REQUEST } from "./demo.ts";
 import { type DataDir, openDataDir } from "./lock.ts";
 import { type NeonDouble, startNeon } from "./neon/server.ts";
 import { checkPorts, type Environment, type StackOptions } from "./options.ts";
@@ -101,6 +101,7 @@ async function start(
   data.save({ made: true });
   signal.throwIfAborted();
   if (demo) await loadDemo(api, upstream.url);
+  if (demo) await loadPrices(api);
   const known = typeof data.state.token === "string" ? data.state.token : undefined;
   const token = demo ? await loadTenant(api, known) : undefined;
   if (token) data.save({ token });
