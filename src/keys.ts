@@ -15,6 +15,8 @@ export function keysOf(cell: string) {
     catalog: () => ({ catalog_key: key("catalog"), journal_key: key("journal", shardOf("catalog")) }),
     provider: (provider: string) => key("provider", provider),
     lease: (lease: string) => key("lease", lease),
+    /** Of a piece of work: a job, or what it works on. */
+    lock: (...name: string[]) => key("lock", ...name),
     /** The keys of one tenant, under the names that scripts give them. */
     tenant: (tenant: string) => ({
       tenant_key: key("tenant", tenant),

@@ -19,8 +19,9 @@ local function entry_fields(entry)
   return fields
 end
 
--- A change of a pool: numbers it, and returns its entry. `detail` is JSON.
-local function pool_entry(home, pool, kind, now, detail)
+-- A change of a pool: numbers it, and returns its entry. `detail` is JSON; `actor` is an operator unless it is said.
+local function pool_entry(home, pool, kind, now, detail, actor)
   pool.seq = pool.seq + 1
-  return entry_fields({ kind = kind, aggregate = "pool:" .. home, seq = pool.seq, at = now, actor = "admin", detail = detail })
+  return entry_fields({ kind = kind, aggregate = "pool:" .. home, seq = pool.seq, at = now,
+    actor = actor or "admin", detail = detail })
 end

@@ -14,10 +14,12 @@ local function plan_secret(change, secrets_key, provider_key, pool_name, id)
   if secret_pool and secret_pool ~= pool_name then return "secret", secret_pool end
 end
 
--- A new secret ends what the old one was benched for; what is said of the old one from now on is old news.
-local function renew_secret(pool, credential)
+-- A new secret ends what the old one was benched for; what is said of the old one from now on is old news. One that was
+-- refreshed is of the same account, whose quota may still be spent.
+local function renew_secret(pool, credential, refreshed)
   credential.benched_fence = pool.fence
-  if credential.status ~= "auth_failed" and credential.status ~= "exhausted" then return end
+  local spent = credential.status == "exhausted" and not refreshed
+  if credential.status ~= "auth_failed" and not spent then return end
   credential.status, credential.until_ms, credential.errors = "available", 0, 0
 end
 

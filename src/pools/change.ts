@@ -64,9 +64,11 @@ export async function patchCredential(
       credential_id: key_id,
       config_before: before,
       config: configText(config),
+      fingerprint_before: "",
       capacity: change.max_concurrent_uses ?? "",
       fingerprint: secret ? secretFingerprint(secret) : "",
       sealed,
+      actor: "admin",
       note: deps.note(),
     });
     if (reply.kind === "elsewhere") return taken(reply.what, provider, reply.pool);

@@ -11,6 +11,8 @@ import { allocate } from "./lease/allocate.ts";
 import { release } from "./lease/release.ts";
 import { renew } from "./lease/renew.ts";
 import { undo } from "./lease/undo.ts";
+import { freeLock } from "./lock/free.ts";
+import { takeLock } from "./lock/take.ts";
 import { configure } from "./pool/configure.ts";
 import { mark } from "./pool/mark.ts";
 import { patch } from "./pool/patch.ts";
@@ -18,6 +20,7 @@ import { put } from "./pool/put.ts";
 import { reclaim } from "./pool/reclaim.ts";
 import { remove } from "./pool/remove.ts";
 import { revoke } from "./pool/revoke.ts";
+import { verify } from "./pool/verify.ts";
 import { adjust } from "./quota/adjust.ts";
 import { expire } from "./quota/expire.ts";
 import { extend } from "./quota/extend.ts";
@@ -45,6 +48,8 @@ export const scripts = [
   release,
   renew,
   undo,
+  takeLock,
+  freeLock,
   configure,
   mark,
   patch,
@@ -52,6 +57,7 @@ export const scripts = [
   remove,
   revoke,
   reclaim,
+  verify,
   adjust,
   expire,
   extend,

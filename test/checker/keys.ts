@@ -36,6 +36,7 @@ export const KINDS = {
   secrets: kind(`pool:${ID}:${ID}:secrets`, "hash"),
   leases: kind(`pool:${ID}:${ID}:leases`, "zset"),
   lease: kind(`lease:${ID}`, "string", "always"),
+  lock: kind(`lock(?::${ID}){1,4}`, "string", "always"),
   provider: kind(`provider:${ID}`, "hash"),
   probe: kind("probe", "string", "always"),
   probe_stream: kind("probe:stream", "stream", "always"),

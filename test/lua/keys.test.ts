@@ -6,6 +6,8 @@ import { removeEntry } from "../../src/scripts/catalog/remove.ts";
 import { create } from "../../src/scripts/cell/create.ts";
 import { probe } from "../../src/scripts/cell/probe.ts";
 import { scripts } from "../../src/scripts/index.ts";
+import { freeLock } from "../../src/scripts/lock/free.ts";
+import { takeLock } from "../../src/scripts/lock/take.ts";
 import { run } from "../../src/scripts/run.ts";
 import { callsOf } from "../support/call.ts";
 import { leaseKit } from "../support/lease.ts";
@@ -35,6 +37,7 @@ const VERBS: [name: string, run: () => Promise<unknown>][] = [
   ["lease/release", () => pool.release("l1", "c1", "upstream_error")],
   ["lease/undo", () => pool.undo("l2", true)],
   ["pool/mark", () => pool.mark("c1", "available")],
+  ["pool/verify", () => pool.verify("c2", "available", false)],
   ["pool/revoke", () => pool.revoke("c1")],
   ["pool/remove", () => pool.remove("c2")],
   ["lease/allocate", () => granted("l3", ["c1"], 1)],
@@ -44,6 +47,11 @@ const VERBS: [name: string, run: () => Promise<unknown>][] = [
     () => run(redis.store(), putEntry, keys.catalog(), { field: "model:m", value: "{}", note: "{}" }),
   ],
   ["catalog/remove", () => run(redis.store(), removeEntry, keys.catalog(), { field: "model:m", note: "{}" })],
+  [
+    "lock/take",
+    () => run(redis.store(), takeLock, { lock_key: keys.lock("work") }, { owner: "o", for_ms: 10_000 }),
+  ],
+  ["lock/free", () => run(redis.store(), freeLock, { lock_key: keys.lock("work") }, { owner: "o" })],
   ["tenant/put", () => ledger.put()],
   ["tenant/put_sub", () => ledger.putSub("alice")],
   ["tenant/add_token", () => ledger.addToken("alice", "tok_1", "sha")],

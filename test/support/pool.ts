@@ -13,6 +13,7 @@ import { put } from "../../src/scripts/pool/put.ts";
 import { reclaim } from "../../src/scripts/pool/reclaim.ts";
 import { remove } from "../../src/scripts/pool/remove.ts";
 import { revoke } from "../../src/scripts/pool/revoke.ts";
+import { verify } from "../../src/scripts/pool/verify.ts";
 import { run } from "../../src/scripts/run.ts";
 import { keys } from "./redis.ts";
 
@@ -83,7 +84,7 @@ export function poolOf(
     patch: (
       credential_id: string,
       config_before: string,
-      more: { config?: string; capacity?: number; fingerprint?: string; sealed?: string } = {},
+      more: Partial<Parameters<typeof run<never, typeof patch.args, never>>[3]> = {},
     ) =>
       run(
         store(),
@@ -95,12 +96,27 @@ export function poolOf(
           credential_id,
           config_before,
           config: config_before,
+          fingerprint_before: "",
           capacity: "",
           fingerprint: "",
           sealed: "",
+          actor: "admin",
           note: NOTE,
           ...more,
         },
+      ),
+    /** What a probe found of a credential that was `status`. */
+    verify: (
+      credential_id: string,
+      status: string,
+      works: boolean,
+      { fingerprint = `print-of-${credential_id}`, actor = "probe" as "probe" | "refresh" } = {},
+    ) =>
+      run(
+        store(),
+        verify,
+        { pool_key, secrets_key, journal_key },
+        { home, credential_id, fingerprint, status, works, actor, note: NOTE },
       ),
     remove: (credential_id: string) =>
       run(

@@ -16,9 +16,11 @@ export const patch = defineScript({
     credential_id: id,
     config_before: text,
     config: text,
+    fingerprint_before: wordOrNone,
     capacity: z.union([z.literal(""), capacity]),
     fingerprint: wordOrNone,
     sealed: wordOrNone,
+    actor: z.enum(["admin", "refresh"]),
     note,
   },
   replies: {
