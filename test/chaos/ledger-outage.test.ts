@@ -94,10 +94,8 @@ test("a settle that reaches Redis after it was given up on is charged once, and 
   expect((await balances()).body.account).toEqual({ available: 960, held: 0, spent: 40, lapsed: 0 });
 });
 
-test("the second look at overdue holds fails: a refusal turns into an outage, and nothing is held", async () => {
+test("the look at overdue holds fails: the refusal that is known stays, and nothing is held", async () => {
   redis.double.fault({ kind: "html_500", match: ([name = ""]) => name.toUpperCase() === "ZRANGE" });
-  const { status, body } = await reserve("h2", 5000);
-  expect([status, body.code, body.maybe_applied]).toEqual([503, "store_unavailable", false]);
-  expect((await balances()).body.account).toMatchObject({ available: 900, held: 100 });
   expect((await reserve("h2", 5000)).status).toBe(402);
+  expect((await balances()).body.account).toMatchObject({ available: 900, held: 100 });
 });
