@@ -16,6 +16,10 @@ const benchmarks: Record<string, { about: string; load: () => Promise<Benchmark>
       "reserve, settle and the other verbs of a hold: cost, commands, growth, memory, and other ways to do it",
     load: () => import("./quota/index.ts"),
   },
+  gateway: {
+    about: "a call through the gateway: time, commands, round trips, memory, beside a direct call and others",
+    load: () => import("./gateway/index.ts"),
+  },
   soak: {
     about: "five minutes of the gateway while callers leave, upstream fails and Redis stops; then the books",
     load: () => import("./soak/index.ts"),

@@ -9,7 +9,7 @@ import { showCosts } from "../lib/cost.ts";
 import { noop } from "../lib/noop.ts";
 import { idsOf, newLeaseId, poolOf } from "../lib/pool.ts";
 import { type Database, evaluatorOn } from "../lib/redis.ts";
-import type { Subject } from "../lib/sample.ts";
+import { SENT, type Subject } from "../lib/sample.ts";
 import { leases } from "./subject.ts";
 
 function noopSubject({ main }: Database): Subject {
@@ -37,6 +37,7 @@ function semaphoreSubject({ main }: Database): Subject {
   let all: Semaphore[] = [];
   return {
     name: "redis-semaphore: acquire + release",
+    sent: [...SENT, "zrem"],
     prepare: (count) => {
       all = Array.from({ length: count }, () => new Semaphore(main, "cost", count, { refreshInterval: 0 }));
     },

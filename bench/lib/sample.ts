@@ -3,7 +3,7 @@ import { type Database, spentIn } from "./redis.ts";
 import { inParallel } from "./timing.ts";
 
 export const WIDTH = 64; // calls under way on the one connection
-export const SENT = ["evalsha", "eval", "zrem"];
+export const SENT = ["evalsha", "eval"];
 
 export interface Sample {
   readonly take_us: number;
@@ -15,6 +15,8 @@ export interface Sample {
 /** `prepare` is not measured; `take` and `give` are called with 0 to count - 1. */
 export interface Subject {
   readonly name: string;
+  /** The commands that it sends, unless it only runs scripts; none of them may be called in one, or it counts twice. */
+  readonly sent?: readonly string[];
   readonly prepare: (count: number) => unknown;
   readonly take: (i: number) => Promise<unknown>;
   readonly give: (i: number) => Promise<unknown>;
@@ -24,7 +26,7 @@ export async function sample({ main }: Database, subject: Subject, count: number
   await subject.prepare(count);
   let seconds = 0;
   const phase = async (call: (i: number) => Promise<unknown>) => {
-    const { server_us } = await spentIn(main, SENT, async () => {
+    const { server_us } = await spentIn(main, subject.sent ?? SENT, async () => {
       seconds += await inParallel(count, WIDTH, call);
     });
     return server_us / count;
