@@ -11,6 +11,7 @@ import { fail } from "./errors.ts";
 import { gateway } from "./gateway/routes.ts";
 import { API_BODY_BYTES, IMPORT_BODY_BYTES, limitBody, observed, onError, router, withDeps } from "./http.ts";
 import { mint } from "./ids.ts";
+import { journal } from "./journal/routes.ts";
 import { leases } from "./leases/routes.ts";
 import { pools } from "./pools/routes.ts";
 import { quota } from "./quota/routes.ts";
@@ -37,6 +38,7 @@ app.route("/", cell); //    /api/admin/cell
 app.route("/", pools); //   /api/admin/credentials
 app.route("/", leases); //  /api/internal/allocate-key  /api/internal/leases
 app.route("/", calls); //   /api/internal/calls
+app.route("/", journal); // /api/admin/journal
 app.route("/", gateway); // /v1
 app.route("/", catalog); //  /api/admin/prices  /api/admin/models
 app.route("/", tenants); // /api/admin/tenants
