@@ -1,7 +1,9 @@
 // What the cron trigger does, once a minute: a table of jobs, each idempotent and bounded.
 import { depsOf } from "./deps.ts";
+import { probeCredentials } from "./gateway/probe.ts";
 import { mint } from "./ids.ts";
 import { log } from "./log.ts";
+import { refreshTokens } from "./pools/refresh.ts";
 import { sweepLeases } from "./pools/sweep.ts";
 import { sweepHolds } from "./quota/sweep.ts";
 import { StoreUnavailable } from "./store.ts";
@@ -12,6 +14,10 @@ type Job = (deps: ReturnType<typeof depsOf>) => Promise<Record<string, number>>;
 const JOBS: Record<string, Job> = {
   /** What is overdue is given back: holds, then leases. */
   sweep: async (deps) => ({ ...(await sweepHolds(deps)), ...(await sweepLeases(deps)) }),
+  /** OAuth tokens that end soon get a successor. */
+  refresh: refreshTokens,
+  /** Credentials that wait for it, or were not seen working for a day, are tried out. */
+  probe: probeCredentials,
 };
 
 const EVERY_MINUTE = "* * * * *";

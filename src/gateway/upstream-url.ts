@@ -5,7 +5,8 @@ export type UpstreamPath =
   | "/v1/responses"
   | "/v1/embeddings"
   | "/v1/messages"
-  | "/v1/messages/count_tokens";
+  | "/v1/messages/count_tokens"
+  | "/v1/models";
 
 /** A base that names a version already: `/v1`, `/api/paas/v4`, `/v1beta/openai`. */
 const VERSIONED = /\/v\d+[a-z0-9]*(\/openai)?$/;

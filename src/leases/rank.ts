@@ -9,7 +9,7 @@ const RESTED_MS = 5 * MINUTE_MS;
 /** A rate limit so long ago is forgotten. */
 const LIMIT_FADES_MS = 10 * MINUTE_MS;
 /** A credential that no probe has seen for so long is stale. */
-const STALE_MS = 24 * 60 * MINUTE_MS;
+export const STALE_MS = 24 * 60 * MINUTE_MS;
 /** A streak of so many errors counts in full. */
 const FULL_STREAK = 3;
 

@@ -9,9 +9,10 @@ import {
   conflict,
   invalid,
   keysOf,
+  ofSecret,
   type Refused,
   taken,
-  tokenEnd,
+  tokenUrlFault,
   urlFault,
 } from "./credentials.ts";
 import {
@@ -24,19 +25,23 @@ import {
 import { hostOf } from "./upstream-url.ts";
 
 /** The configuration after a change, or why it may not be made. A secret must not follow its credential to another host. */
-function patched(before: CredentialConfig, change: CredentialPatch): CredentialConfig | Refused {
+function patched(deps: Deps, before: CredentialConfig, change: CredentialPatch): CredentialConfig | Refused {
   const { secret, base_url, models, weight } = change;
   if (base_url !== undefined && !secret && hostOf(base_url) !== hostOf(before.base_url)) {
     return invalid("secret", "another host of base_url needs the secret again");
   }
   const parsed = secret && secrets[before.kind].safeParse(secret);
   if (parsed && !parsed.success) return invalid("secret", `it is not one of kind ${before.kind}`);
+  const fault = secret && tokenUrlFault(deps, before.kind, secret);
+  if (fault) return fault;
+  const { token_expires_at_ms, refreshes } = secret ? ofSecret(before.kind, secret) : before;
   return {
     kind: before.kind,
     models: models ?? before.models,
     base_url: base_url === undefined ? before.base_url : (base_url ?? undefined),
     weight: weight ?? before.weight,
-    token_expires_at_ms: secret ? tokenEnd(secret) : before.token_expires_at_ms,
+    token_expires_at_ms,
+    refreshes,
   };
 }
 
@@ -56,7 +61,7 @@ export async function patchCredential(
   for (let attempt = 0; attempt < PATCH_ATTEMPTS; attempt++) {
     const [before] = await deps.store.read((p) => p.hget(keys.config_key, key_id));
     if (typeof before !== "string") return undefined;
-    const config = patched(credentialConfig.parse(JSON.parse(before)), change);
+    const config = patched(deps, credentialConfig.parse(JSON.parse(before)), change);
     if ("code" in config) return config;
     const reply = await run(deps.store, patch, keys, {
       home: homeOf(provider, pool),

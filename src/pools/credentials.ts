@@ -4,7 +4,7 @@ import { homeOf } from "../keys.ts";
 import type { ReplyOf } from "../scripts/define.ts";
 import { put } from "../scripts/pool/put.ts";
 import { type Input, runMany } from "../scripts/run.ts";
-import { secretFingerprint } from "../sealing.ts";
+import { type Secret, secretFingerprint } from "../sealing.ts";
 import { type CredentialConfig, credentialConfig, type NewCredential } from "./schema.ts";
 import { defaultsOf, healthOf, limitsOf } from "./settings.ts";
 import { baseUrlFault } from "./upstream-url.ts";
@@ -30,9 +30,11 @@ export const conflict = (field: string, message: string): Refused => ({
 export const taken = (what: "key_id" | "secret", provider: string, pool: string) =>
   conflict(what, `it is in pool ${pool} of ${provider} already`);
 
-/** The end of an access token as a number, for the script; undefined where there is none. */
-export const tokenEnd = (secret: Record<string, unknown>) =>
-  typeof secret.expires_at === "string" ? Date.parse(secret.expires_at) : undefined;
+/** What of a secret is in the configuration, for those who do not open it: the end of its token, and whether it refreshes. */
+export const ofSecret = (kind: CredentialConfig["kind"], { expires_at, token_url }: Secret) => ({
+  token_expires_at_ms: typeof expires_at === "string" ? Date.parse(expires_at) : undefined,
+  refreshes: kind === "oauth" && typeof token_url === "string" ? (true as const) : undefined,
+});
 
 /** Fields in a fixed order, so that the same configuration is the same text. */
 export const configText = (config: CredentialConfig) => JSON.stringify(credentialConfig.parse(config));
@@ -48,7 +50,7 @@ async function preparePut(
   given: NewCredential,
 ): Promise<Input<PutKey, typeof put.args> | Refused> {
   const { key_id, provider, pool, secret, max_concurrent_uses, status = "available", ...rest } = given;
-  const fault = urlFault(deps, given.base_url);
+  const fault = urlFault(deps, given.base_url) ?? tokenUrlFault(deps, given.kind, secret);
   if (fault) return fault;
   const settings = defaultsOf(pool);
   return {
@@ -59,7 +61,7 @@ async function preparePut(
       credential_id: key_id,
       status,
       capacity: max_concurrent_uses,
-      config: configText({ ...rest, token_expires_at_ms: tokenEnd(secret) }),
+      config: configText({ ...rest, ...ofSecret(given.kind, secret) }),
       fingerprint: secretFingerprint(secret),
       sealed: await deps.sealing.seal(secret, [provider, pool, key_id]),
       limits: limitsOf(settings),
@@ -111,4 +113,15 @@ export async function putCredentials(
 export function urlFault(deps: Deps, base_url: string | null | undefined): Refused | undefined {
   const fault = base_url ? baseUrlFault(base_url, deps.settings.ALLOW_PRIVATE_UPSTREAMS) : undefined;
   return fault === undefined ? undefined : invalid("base_url", fault);
+}
+
+/** A refresh sends secrets to its token_url, so the same holds for it. */
+export function tokenUrlFault(
+  deps: Deps,
+  kind: CredentialConfig["kind"],
+  { token_url }: Secret,
+): Refused | undefined {
+  if (kind !== "oauth" || typeof token_url !== "string") return undefined;
+  const fault = baseUrlFault(token_url, deps.settings.ALLOW_PRIVATE_UPSTREAMS);
+  return fault === undefined ? undefined : invalid("secret.token_url", fault);
 }

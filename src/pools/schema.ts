@@ -14,14 +14,29 @@ export const model = z
 /** What goes into a header: no white space, no control characters. */
 const headerText = z.string().regex(/^[\x21-\x7e]{1,4096}$/, "1 to 4096 printable characters without spaces");
 
+/** What goes into a form. */
+const formText = z.string().regex(/^[\x20-\x7e]{1,1024}$/, "1 to 1024 printable characters");
+
 const SECRET_BYTES = 16_384;
 export const secrets = {
   api_key: z.strictObject({ api_key: headerText }),
-  oauth: z.strictObject({
-    access_token: headerText,
-    refresh_token: headerText.optional(),
-    expires_at: z.iso.datetime({ offset: true }).optional(),
-  }),
+  oauth: z
+    .strictObject({
+      access_token: headerText,
+      refresh_token: headerText.optional(),
+      expires_at: z.iso.datetime({ offset: true }).optional(),
+      token_url: z
+        .string()
+        .max(512)
+        .optional()
+        .meta({ description: "Where it is refreshed before it ends (RFC 6749, section 6)." }),
+      client_id: formText.optional(),
+      client_secret: formText.optional(),
+    })
+    .refine(
+      ({ token_url, refresh_token, client_id }) => !token_url || (refresh_token && client_id),
+      "token_url needs a refresh_token and a client_id",
+    ),
   session: z
     .record(z.string(), z.unknown())
     .refine((secret) => JSON.stringify(secret).length <= SECRET_BYTES, `at most ${SECRET_BYTES} bytes`),
@@ -89,6 +104,8 @@ export const credentialConfig = z.object({
   weight: z.number().optional(),
   /** Of an OAuth access token: no lease outlives it. */
   token_expires_at_ms: z.number().optional(),
+  /** Of an OAuth credential: its secret says where and with what it is refreshed. */
+  refreshes: z.literal(true).optional(),
 });
 export type CredentialConfig = z.output<typeof credentialConfig>;
 

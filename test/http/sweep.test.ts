@@ -79,7 +79,7 @@ test("two runs at the same moment end each hold once", async () => {
   await redis.later(1_000);
   const reports = await Promise.all([sweep(worker), sweep(worker)]);
   const lines = worker.logs().map(({ message }) => JSON.parse(message));
-  const jobs = lines.filter(({ event }) => event === "job").slice(-reports.length);
+  const jobs = lines.filter(({ event, job }) => event === "job" && job === "sweep").slice(-reports.length);
   expect(jobs.reduce((sum, { holds_expired }) => sum + holds_expired, 0)).toBe(10);
   expect((await balances()).body.account).toEqual({ available: 100, held: 0, spent: 0, lapsed: 0 });
 });

@@ -11,8 +11,8 @@ const BACK_MS = 90_000;
  */
 export const aWhileAgo = ({ redis }: Worker) => redis.at(Date.now() - BACK_MS);
 
-/** Fires the cron trigger as the platform does, and returns what the job said in its log line. */
-export async function sweep(worker: Worker, cron = "* * * * *") {
+/** Fires the cron trigger as the platform does, and returns what a job said in its log line. */
+export async function fire(worker: Worker, name: string, cron = "* * * * *") {
   const before = worker.logs().length;
   const { status, body } = await worker.call(
     "GET",
@@ -21,6 +21,9 @@ export async function sweep(worker: Worker, cron = "* * * * *") {
   );
   expect([status, body]).toEqual([200, "ok"]);
   const lines = worker.logs().slice(before);
-  const [job] = lines.map(({ message }) => JSON.parse(message)).filter(({ event }) => event === "job");
-  return job;
+  return lines
+    .map(({ message }) => JSON.parse(message))
+    .find(({ event, job }) => event === "job" && job === name);
 }
+
+export const sweep = (worker: Worker, cron?: string) => fire(worker, "sweep", cron);
