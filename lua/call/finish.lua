@@ -26,12 +26,14 @@ local function answer(released, replayed)
   return reply("finished", hold.charged, funding_text(hold.returned), hold.debt, released, replayed)
 end
 
+local late_print = fingerprint .. "!" -- of one whose lease was over before
 if hold and hold.state == how and hold.end_print == fingerprint then return answer(1, 1) end
+if hold and hold.state == how and hold.end_print == late_print then return answer(0, 1) end
 local t, missing = tenant_of(hold, tenant_key, tenant)
 if not t then return missing end
 local lease, charged_before = hold.lease, hold.charged
 if not lease or hold.home ~= home or lease.credential ~= credential_id then return reply("mismatch") end
-local refusal = plan_end(t, hold, how, amount, fingerprint)
+local refusal = plan_end(t, hold, how, amount, late_print)
 if refusal then return refusal end
 if t.purse.funded + t.purse.debt > MAX_AMOUNT then return reply("unsafe") end
 
@@ -39,6 +41,7 @@ local m = read_member(pool_key, credential_id)
 local held = m.pool and standing(lease, m.credential, lease.expires_at_ms, now) == "held"
 local fields
 if held then
+  hold.end_print = fingerprint
   plan_release(m, lease, outcome, retry_after_ms, now)
   m.pool.released = m.pool.released + 1
   fields = member_fields(m)

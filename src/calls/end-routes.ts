@@ -72,7 +72,9 @@ export const endRoutes = router()
       amount,
       accrued,
     };
-    const reply = await askedTwice(c.var.deps, tenant, () => run(store, renewCall, place, args));
+    const reply = await askedTwice(c.var.deps, { tenant, hold_id: call_id }, () =>
+      run(store, renewCall, place, args),
+    );
     switch (reply.kind) {
       case "renewed":
         metrics.lease("renewed", home);
@@ -112,7 +114,9 @@ export const endRoutes = router()
       call_id,
       home: homeOf(provider, pool),
       credential_id: key_id,
-      fingerprint: fingerprintOf([JSON.stringify([how, amount ?? 0, usage ?? null, said])]),
+      fingerprint: fingerprintOf([
+        JSON.stringify([how, amount ?? 0, Object.entries(usage ?? {}).sort(), said]),
+      ]),
       how,
       amount: amount ?? 0,
       outcome: said,

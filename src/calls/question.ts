@@ -9,6 +9,7 @@ import { admit } from "../scripts/call/admit.ts";
 import { undoCall } from "../scripts/call/undo.ts";
 import type { ReplyOf } from "../scripts/define.ts";
 import { run } from "../scripts/run.ts";
+import { MINUTE_MS } from "../units.ts";
 
 /** Who calls, which model, and what it may cost. */
 export interface Call {
@@ -63,14 +64,16 @@ function answerOf(reply: Reply): Answer<CallRefusal> {
 export function callQuestion(deps: Deps, call: Call): Question<CallRefusal> {
   const { call_id, tenant, sub_account, token, provider, model, pool, items, metadata, ...more } = call;
   const { ttl_seconds, lease_seconds, holder = "", affinity_key } = more;
-  const { tenant_key, due_key } = deps.keys.tenant(tenant);
+  const { tenant_key, due_key, journal_key } = deps.keys.tenant(tenant);
   const keysOf = (asked: string) => ({
-    ...deps.keys.pool(provider, asked),
+    ...deps.keys.pool(provider, asked), // its journal is not the call's
     tenant_key,
     due_key,
+    journal_key,
     hold_key: deps.keys.hold(tenant, call_id),
   });
-  const terms = [ttl_seconds, lease_seconds ?? "", affinity_key ?? ""].join(" ");
+  const keep_ms = deps.settings.HOLD_KEEP_MINUTES * MINUTE_MS;
+  const terms = [ttl_seconds, lease_seconds ?? "", affinity_key ?? "", holder].join(" ");
   const fingerprint = fingerprintOf([
     sub_account,
     provider,
@@ -105,11 +108,23 @@ export function callQuestion(deps: Deps, call: Call): Question<CallRefusal> {
         borrowed,
         holder,
       };
-      return answerOf(await askedTwice(deps, tenant, () => run(deps.store, admit, keysOf(asked), args)));
+      return answerOf(
+        await askedTwice(deps, { tenant, hold_id: call_id }, () =>
+          run(deps.store, admit, keysOf(asked), args),
+        ),
+      );
     },
     async undo(store, asked, how) {
       const { outcome = "" as const, retry_after_ms = "" as const } = how;
-      const args = { tenant, call_id, home: homeOf(provider, asked), outcome, retry_after_ms };
+      const args = {
+        tenant,
+        call_id,
+        home: homeOf(provider, asked),
+        outcome,
+        retry_after_ms,
+        note: deps.note(),
+        keep_ms,
+      };
       return (await run(store, undoCall, keysOf(asked), args)).kind === "undone";
     },
   };

@@ -44,8 +44,8 @@ function ofTenant(refusal: CallRefusal): Problem {
     case "not_found":
     case "absent":
       return { code: "unauthenticated", message: NO_TOKEN };
-    case "closed":
-      throw new Error("a new call that has ended");
+    case "closed": // what came back of a first attempt paid a debt, and so ended the call
+      return { code: "upstream_error", message: "the first attempt failed; nothing was charged" };
   }
 }
 

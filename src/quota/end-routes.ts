@@ -53,6 +53,9 @@ const extendRoute = createRoute({
   },
 });
 
+/** The order in which counts are named is no difference. */
+const sorted = (usage: Record<string, number> = {}) => Object.entries(usage).sort();
+
 export const endRoutes = router()
   .openapi(settleRoute, async (c) => {
     const { hold_id } = c.req.valid("param");
@@ -66,7 +69,7 @@ export const endRoutes = router()
       {
         tenant,
         hold_id,
-        fingerprint: fingerprintOf([JSON.stringify([amount, items ?? null, usage ?? null])]),
+        fingerprint: fingerprintOf([JSON.stringify([amount, items ?? null, sorted(usage)])]),
         amount,
         used: items ?? [],
         note: note({ items, usage }),
@@ -125,7 +128,7 @@ export const endRoutes = router()
     const { store, keys } = c.var.deps;
     const place = { ...keys.tenant(tenant), hold_key: keys.hold(tenant, hold_id) };
     const args = { tenant, hold_id, ttl_ms: ttl_seconds * 1000, amount, accrued };
-    const reply = await askedTwice(c.var.deps, tenant, () => run(store, extend, place, args));
+    const reply = await askedTwice(c.var.deps, { tenant, hold_id }, () => run(store, extend, place, args));
     switch (reply.kind) {
       case "extended": {
         const { kind, expires_at_ms, ...now } = reply;

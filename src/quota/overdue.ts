@@ -79,11 +79,12 @@ export async function expireHolds(
 
 const AT_ONCE = 32;
 
-/** After a refusal: whether something came back, so that it is worth asking once more. An outage leaves the refusal as it is. */
-export async function expireOverdue(deps: Deps, tenant: string): Promise<boolean> {
+/** After a refusal of the hold `own`, which is left alone: whether something came back, so that it is worth asking once more. An outage leaves the refusal as it is. */
+export async function expireOverdue(deps: Deps, tenant: string, own: string): Promise<boolean> {
   if (!deps.overdue.claim(tenant)) return false;
   try {
-    const due = await readOverdue(deps, [deps.keys.tenant(tenant)], AT_ONCE);
+    const all = await readOverdue(deps, [deps.keys.tenant(tenant)], AT_ONCE);
+    const due = all.filter((hold) => hold.tenant !== tenant || hold.hold_id !== own);
     const replies = await expireHolds(deps, due);
     return replies.some((reply) => !(reply instanceof Error) && reply.kind === "expired");
   } catch (error) {

@@ -13,11 +13,11 @@ const WANT = new Set(["exhausted", "concurrency_limited"]);
 /** Asks, and after a refusal for want of funds or concurrency looks for overdue holds and asks once more. */
 export async function askedTwice<R extends { kind: string }>(
   deps: Deps,
-  tenant: string,
+  { tenant, hold_id }: { readonly tenant: string; readonly hold_id: string },
   ask: () => Promise<R>,
 ) {
   const reply = await ask();
-  return WANT.has(reply.kind) && (await expireOverdue(deps, tenant)) ? ask() : reply;
+  return WANT.has(reply.kind) && (await expireOverdue(deps, tenant, hold_id)) ? ask() : reply;
 }
 
 /** Opens a hold. `metadata` is JSON text as it came, or empty. Throws StoreUnavailable. */
@@ -39,5 +39,5 @@ export function reserveHold(deps: Deps, asked: HoldBody, metadata: string) {
     items,
     metadata,
   } as const;
-  return askedTwice(deps, tenant, () => run(deps.store, reserve, keys, args));
+  return askedTwice(deps, asked, () => run(deps.store, reserve, keys, args));
 }

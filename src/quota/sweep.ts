@@ -6,15 +6,16 @@ import { expireHolds, readOverdue } from "./overdue.ts";
 /** Of one shard in one round, and scripts in one round trip: some milliseconds of Redis, so that other callers need not wait. */
 const OF_A_SHARD = 64;
 const CHUNK = 50;
-const ROUNDS = 10;
+const MOST = 10_240;
 
-/** Ends at most 10,240 holds; what is left waits for the next run. Each round trip has a deadline of its own. */
+/** Ends some 10,000 holds at most; what is left waits for the next run. Each round trip has a deadline of its own. */
 export async function sweepHolds(deps: Deps) {
   const shards = Array.from({ length: SHARDS }, (_, shard) => ({ due_key: deps.keys.due(shard), skip: 0 }));
   const report = { holds_expired: 0, holds_gone: 0, holds_failed: 0 };
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let seen = 0; seen < MOST; ) {
     const due = await readOverdue({ store: deps.backgroundStore() }, shards, OF_A_SHARD);
     if (due.length === 0) break;
+    seen += due.length;
     for (let from = 0; from < due.length; from += CHUNK) {
       const own = {
         store: deps.backgroundStore(),

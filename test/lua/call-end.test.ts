@@ -109,7 +109,9 @@ describe("finish", () => {
 
   test("after the lease's term: charged, and only a reclaim frees the unit", async () => {
     await redis.later(120_000);
-    expect(await call.finish("k1", "c1", 5)).toMatchObject({ charged: 5, released: false });
+    const late = await call.finish("k1", "c1", 5);
+    expect(late).toMatchObject({ charged: 5, released: false });
+    expect(await call.finish("k1", "c1", 5)).toEqual({ ...late, replayed: true });
     expect([(await state("c1")).in_flight, (await members()).length]).toEqual([1, 1]);
     await pool.reclaim();
     expect([(await state("c1")).in_flight, (await members()).length]).toEqual([0, 0]);

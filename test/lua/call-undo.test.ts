@@ -52,3 +52,13 @@ describe("undo", () => {
     expect((await own()).in_flight).toBe(0);
   });
 });
+
+test("what comes back and pays a debt changes an amount: it is an entry, and the books are right", async () => {
+  await ledger.reserve("alice", "h1", 40);
+  await ledger.settle("h1", 55);
+  expect(await alice()).toMatchObject({ available: 0, debt: 15 });
+  const entries = await redis.raw.xlen(ledger.journal_key);
+  expect(await call.undo("k1")).toEqual({ kind: "undone", released: true });
+  expect(await alice()).toMatchObject({ available: 45, debt: 0 });
+  expect(await redis.raw.xlen(ledger.journal_key)).toBe(entries + 1);
+});

@@ -69,6 +69,8 @@ const VERBS: [name: string, run: () => Promise<unknown>][] = [
   ["call/admit", () => calls.admit("alice", "k2", 10, ["c1"])],
   ["call/renew", () => calls.renew("k1", "c1", 1000, 20, 5)],
   ["call/finish", () => calls.finish("k1", "c1", 7, "upstream_error")],
+  ["quota/reserve", () => ledger.reserve("alice", "owing", 0)],
+  ["quota/settle", () => ledger.settle("owing", 500)],
   ["call/undo", () => calls.undo("k2", "rate_limited")],
   ["tenant/revoke_token", () => ledger.revokeToken("alice", "tok_1")],
   ["tenant/remove_sub", () => ledger.removeSub("alice")],

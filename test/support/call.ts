@@ -94,6 +94,11 @@ export function callsOf(store: () => Evaluator, tenant = "acme", provider = "ope
         },
       ),
     undo: (call_id: string, outcome: Outcome = "", retry_after_ms: number | "" = "") =>
-      run(store(), undoCall, ofCall(call_id), { tenant, call_id, home, outcome, retry_after_ms }),
+      run(
+        store(),
+        undoCall,
+        { ...ofCall(call_id), journal_key },
+        { tenant, call_id, home, outcome, retry_after_ms, note: NOTE, keep_ms: HOLD_KEEP_MS },
+      ),
   };
 }
