@@ -26,7 +26,7 @@ export class StoreUnavailable extends Error {
 
 /** Refusals by which Redis or Upstash says that it did not execute the command. */
 const NOT_EXECUTED =
-  /^(OOM|READONLY|LOADING|BUSY|MASTERDOWN|NOAUTH|WRONGPASS|NOPERM|MISCONF|TRYAGAIN|CLUSTERDOWN|Unauthorized)|limit exceeded/i;
+  /^(OOM|READONLY|NOREPLICAS|LOADING|BUSY|MASTERDOWN|NOAUTH|WRONGPASS|NOPERM|MISCONF|TRYAGAIN|CLUSTERDOWN|Unauthorized)|limit exceeded/i;
 
 function outageOf(error: unknown, changes: boolean): Error {
   if (!(error instanceof Error)) return new StoreUnavailable("unreachable", changes);
@@ -40,13 +40,17 @@ function outageOf(error: unknown, changes: boolean): Error {
 
 const WRONG_DIALECT = "this database refuses Upstash's key locking: set REDIS_DIALECT to redis";
 
-/** What Redis itself said of one command. */
+/** What a script met inside comes behind where it met it. */
+const INSIDE = /^ERR Error running script.*?@user_script:\s?\d+:\s*/i;
+
+/** What Redis itself said of one command. Full or read-only it refuses a script's first write: nothing was changed. */
 function refusalOf(said: string, changes: boolean): Error {
+  if (NOT_EXECUTED.test(said.replace(INSIDE, ""))) return new StoreUnavailable("refused", false);
   if (said.startsWith("NOSCRIPT")) return new NoScript();
   if (said.includes("script shebang")) return new StoreUnavailable("dialect", false, WRONG_DIALECT);
   if (/user_script|(running|compiling) script|^WRONGTYPE/i.test(said))
     return new ScriptFault(said.slice(0, 200));
-  return new StoreUnavailable("refused", changes && !NOT_EXECUTED.test(said));
+  return new StoreUnavailable("refused", changes);
 }
 
 /** How the client must be built: it never sends anything twice, and leaves every answer as Redis gave it. */

@@ -34,23 +34,24 @@ if not t then return missing end
 local lease, charged_before = hold.lease, hold.charged
 if not lease or hold.home ~= home or lease.credential ~= credential_id then return reply("mismatch") end
 local refusal = plan_end(t, hold, how, amount, late_print)
-if refusal then return refusal end
-if t.purse.funded + t.purse.debt > MAX_AMOUNT then return reply("unsafe") end
+if not refusal and t.purse.funded + t.purse.debt > MAX_AMOUNT then return reply("unsafe") end
 
+-- The unit comes back also when the hold has ended before: by its own deadline, or by a plain settle.
 local m = read_member(pool_key, credential_id)
 local held = m.pool and standing(lease, m.credential, lease.expires_at_ms, now) == "held"
 local fields
 if held then
-  hold.end_print = fingerprint
   plan_release(m, lease, outcome, retry_after_ms, now)
-  m.pool.released = m.pool.released + 1
+  m.pool.released, lease.expires_at_ms = m.pool.released + 1, now
+  if not refusal then hold.end_print = fingerprint end
   fields = member_fields(m)
 end
+if refusal and held then redis.call("SET", hold_key, encode_hold(hold), "KEEPTTL") end
 local kind = how == "settled" and "settle" or "void"
-local packed = pack_end(t, hold, kind, "internal", call_id, amount - charged_before, note, now)
-apply_end(packed, tenant_key, hold_key, due_key, journal_key, due_member(tenant, call_id), now + keep_ms)
+local packed = not refusal and pack_end(t, hold, kind, "internal", call_id, amount - charged_before, note, now)
+if packed then apply_end(packed, tenant_key, hold_key, due_key, journal_key, due_member(tenant, call_id), now + keep_ms) end
 if held then
   redis.call("HSET", pool_key, unpack(fields))
   redis.call("ZREM", leases_key, call_member(lease, tenant, call_id))
 end
-return answer(held and 1 or 0, 0)
+return refusal or answer(held and 1 or 0, 0)

@@ -35,7 +35,7 @@ local m = read_member(pool_key, lease.credential)
 local held = m.pool and standing(lease, m.credential, lease.expires_at_ms, now) == "held"
 if held then
   plan_release(m, lease, outcome, retry_after_ms, now)
-  m.pool.granted = m.pool.granted - 1
+  m.pool.granted, lease.expires_at_ms = m.pool.granted - 1, now
 end
 local member, pool_fields = due_member(tenant, call_id), held and member_fields(m)
 if pays then

@@ -46,13 +46,13 @@ export class Callers {
     this.ttl_ms = ttl_ms;
   }
 
-  /** undefined: nobody. Throws StoreUnavailable. */
-  async get(deps: Reader, token: string | undefined): Promise<Caller | undefined> {
+  /** undefined: nobody. `fresh` where no script will look at the token. Throws StoreUnavailable. */
+  async get(deps: Reader, token: string | undefined, fresh = false): Promise<Caller | undefined> {
     const [, tenant, sub_account] = TOKEN.exec(token ?? "") ?? [];
     if (!token || !tenant || !sub_account) return undefined;
     const sha256 = createHash("sha256").update(token).digest("hex");
     const found = this.known.get(sha256);
-    if (found && Date.now() - found.read_at_ms < this.ttl_ms) return found.caller;
+    if (!fresh && found && Date.now() - found.read_at_ms < this.ttl_ms) return found.caller;
     const caller = await this.read(deps, tenant, sub_account, sha256);
     this.known.delete(sha256);
     if (caller) this.known.set(sha256, { caller, read_at_ms: Date.now() });

@@ -120,7 +120,7 @@ for (const [path, dialect] of ROUTES) gateway.post(path, limited(dialect), handl
 gateway.get("/v1/models", async (c) => {
   try {
     const { deps } = c.var;
-    const caller = await deps.callers.get(deps, tokenOf(c.req.raw.headers));
+    const caller = await deps.callers.get(deps, tokenOf(c.req.raw.headers), true);
     if (!caller) return problem(c, "openai_chat", { code: "unauthenticated", message: NO_TOKEN });
     return c.json(modelsOf(await deps.catalogs.get(deps)));
   } catch (error) {

@@ -138,6 +138,18 @@ describe("finish", () => {
     await pool.reclaim();
   });
 
+  test("after another end of its hold: told so, and its unit comes back, once", async () => {
+    await pool.put("c1", 2);
+    await call.admit("alice", "k2", 1, ["c1"]);
+    await ledger.settle("k1", 5);
+    expect((await state("c1")).in_flight).toBe(2);
+    const closed = { kind: "closed", state: "settled", charged: 5 };
+    expect(await call.finish("k1", "c1", 0, "rate_limited", "voided", 9000)).toEqual(closed);
+    expect(await state("c1")).toMatchObject({ in_flight: 1, status: "rate_limited" });
+    expect(await call.finish("k1", "c1", 0, "success", "voided")).toEqual(closed);
+    expect([(await state("c1")).in_flight, (await members()).length]).toEqual([1, 1]);
+  });
+
   test("of another credential or pool, of nobody", async () => {
     expect(await call.finish("k1", "c2", 1)).toEqual({ kind: "mismatch" });
     expect(await vip.finish("k1", "c1", 1)).toEqual({ kind: "mismatch" });
@@ -165,7 +177,8 @@ test("case A4: finish, renew, expire and undo in parallel, 50 times: one end, on
     ]);
     const ends = replies.filter(({ kind }) => ["finished", "undone", "settled"].includes(kind));
     expect(ends.length).toBe(1);
-    if ((await state("c1")).in_flight > 0) await pool.revoke("c1"); // a plain settle leaves the lease to its term
+    if ((await state("c1")).in_flight > 0) await call.finish(id, "c1", 1); // a plain settle leaves it the lease
+    expect((await state("c1")).in_flight).toBe(0);
     expect(await alice()).toMatchObject({ held: 0, in_flight: 0 });
   }
 });
