@@ -117,11 +117,16 @@ export function callsOf(store: Evaluator, cell: string) {
       return run(store, finish, call.keys, call.args);
     },
     undo: (call_id: string) =>
-      run(store, undoCall, placeOf(call_id), {
-        ...{ tenant, call_id, home },
-        outcome: "" as const,
-        retry_after_ms: "" as const,
-      }),
+      run(
+        store,
+        undoCall,
+        { ...placeOf(call_id), journal_key },
+        {
+          ...{ tenant, call_id, home, note: "{}", keep_ms: HOUR_MS },
+          outcome: "" as const,
+          retry_after_ms: "" as const,
+        },
+      ),
   };
 }
 
@@ -137,3 +142,10 @@ export const cellOf = (store: Evaluator, cell: string): Cell => ({
   pool: poolOf(store, cell),
   calls: callsOf(store, cell),
 });
+
+/** Admits where that is expected; a benchmark of refusals would look fast. */
+export async function admitted(calls: Calls, ...how: Parameters<Calls["admit"]>) {
+  const reply = await calls.admit(...how);
+  if (reply.kind !== "admitted") throw new Error(`an admission was expected, not ${reply.kind}`);
+  return reply;
+}

@@ -7,7 +7,7 @@ import { idsOf } from "../lib/pool.ts";
 import { type Database, evaluatorOn } from "../lib/redis.ts";
 import { SENT, type Subject } from "../lib/sample.ts";
 import { expecting, newCell, newOpId, PLENTY } from "../quota/ledger.ts";
-import { cellOf, newCallId } from "./calls.ts";
+import { admitted, cellOf, newCallId } from "./calls.ts";
 import { stackOn } from "./stack.ts";
 
 /** A stream of 60 seconds is renewed once, after 40. */
@@ -84,7 +84,7 @@ export async function callSubject(db: Database, name: string, how: How = {}): Pr
       if (!one) return;
       const at = i % candidates.length;
       const ranked = [...candidates.slice(at), ...candidates.slice(0, at)];
-      ({ credential: one.credential } = await expecting("admitted", calls.admit(one.call_id, ranked)));
+      ({ credential: one.credential } = await admitted(calls, one.call_id, ranked));
       for (let n = 0; n < (how.renewals ?? 0); n++)
         await expecting("renewed", calls.renew(one.call_id, one.credential));
     },

@@ -7,12 +7,12 @@ import { sweepLeases } from "../../src/pools/sweep.ts";
 import { sweepHolds } from "../../src/quota/sweep.ts";
 import { check } from "../../test/checker/check.ts";
 import build from "../../test/support/build.ts";
+import { arrange } from "../../test/support/gateway-place.ts";
 import { storeAt } from "../../test/support/redis.ts";
 import { variables } from "../../test/support/worker.ts";
 import { startUpstashProcess, startWorkerd } from "../../test/support/workerd.ts";
 import type { Options, Report } from "../lib/benchmark.ts";
 import { startDatabase } from "../lib/redis.ts";
-import { arrange } from "./arrange.ts";
 import { traffic } from "./traffic.ts";
 
 const SECONDS = 300;

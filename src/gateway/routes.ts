@@ -94,7 +94,10 @@ const handler = (dialect: Dialect, path: UpstreamPath) => async (c: Context<App>
   try {
     const caller = await c.var.deps.callers.get(c.var.deps, tokenOf(c.req.raw.headers));
     if (!caller) return problem(c, dialect, { code: "unauthenticated", message: NO_TOKEN });
-    return await call(c, dialect, path, caller);
+    const answered = call(c, dialect, path, caller);
+    // A caller who leaves would end this request's work without a word, and its hold would wait for its deadline.
+    c.var.deps.background(answered);
+    return await answered;
   } catch (error) {
     return failed(c, dialect, error);
   }

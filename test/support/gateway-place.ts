@@ -1,5 +1,5 @@
-// What the soak calls: a cell with one pool, a model with a price, a tenant with funds and a token.
-import { ADMIN_KEY } from "../../test/support/worker.ts";
+// A cell for the gateway under `workerd serve`: one pool, two models with a price, a tenant with funds and a token.
+import { ADMIN_KEY } from "./worker.ts";
 
 const RATES = { input: 2_000_000, cached_input: 1_000_000, output: 10_000_000, per_request: 0 };
 const CREDENTIALS = 6;
@@ -36,7 +36,7 @@ export async function arrange(worker_url: string, upstream_url: string): Promise
     await post("/prices", { provider: "demo", model, ...RATES, max_output_tokens: 1_000 });
   await post("/tenants", { tenant: "acme" });
   await post("/tenants/acme/sub-accounts", { sub_account: "alice", max_concurrent: 60 });
-  const grant = { purse: "account", kind: "grant", amount: 10 ** 12, reason: "to soak" };
-  await post("/tenants/acme/adjust", grant, "POST", { "idempotency-key": "soak" });
-  return post("/tenants/acme/sub-accounts/alice/tokens", { name: "soak" });
+  const grant = { purse: "account", kind: "grant", amount: 10 ** 12, reason: "to try" };
+  await post("/tenants/acme/adjust", grant, "POST", { "idempotency-key": "funds" });
+  return post("/tenants/acme/sub-accounts/alice/tokens", { name: "test" });
 }
