@@ -23,7 +23,9 @@ const raised = async (ask: PromiseLike<unknown>): Promise<Raised> => {
 const chat = (more: object = {}, options: object = {}) =>
   gateway.openai(options).chat.completions.create({ model: "demo-chat", messages: HELLO, ...more });
 const message = (more: object = {}, options: object = {}) =>
-  gateway.anthropic(options).messages.create({ model: "demo-claude", max_tokens: 50, messages: HELLO, ...more });
+  gateway
+    .anthropic(options)
+    .messages.create({ model: "demo-claude", max_tokens: 50, messages: HELLO, ...more });
 
 const zero = () => gateway.ledger.adjust("account", "zero");
 const freeze = () => admin("PATCH", "/tenants/acme", { status: "frozen" });
@@ -63,7 +65,11 @@ describe("openai", () => {
 
   test("upstream's own refusal of the request passes as upstream says it", async () => {
     gateway.upstream.behave({ kind: "bad_request" });
-    expect(await raised(chat())).toMatchObject({ name: "BadRequestError", status: 400, type: "invalid_request_error" });
+    expect(await raised(chat())).toMatchObject({
+      name: "BadRequestError",
+      status: 400,
+      type: "invalid_request_error",
+    });
   });
 
   test("no retry storm on what a retry cannot cure, and a retry on what it can", async () => {
@@ -81,8 +87,9 @@ describe("openai", () => {
 
   test("a store that does not answer: 503, and nothing goes upstream", async () => {
     await chat();
+    await gateway.idle();
     const before = gateway.upstream.calls.length;
-    redis.double.fault({ kind: "html_500" });
+    redis.double.fault({ kind: "html_500", match: ([name = ""]) => name.toUpperCase() === "EVALSHA" });
     expect(await raised(chat())).toMatchObject({ status: 503, code: "store_unavailable" });
     redis.double.clearFaults();
     expect(gateway.upstream.calls.length).toBe(before);
@@ -116,5 +123,8 @@ test.each([
   ["no model", "{}", 400],
 ])("a body that is %s", async (_, body, status) => {
   const reply = await gateway.post("/v1/chat/completions", body);
-  expect([reply.status, await reply.json()]).toEqual([status, { error: expect.objectContaining({ code: "invalid_request" }) }]);
+  expect([reply.status, await reply.json()]).toEqual([
+    status,
+    { error: expect.objectContaining({ code: "invalid_request" }) },
+  ]);
 });

@@ -28,7 +28,11 @@ describe("case E50: an allow-list both ways", () => {
   });
 
   test("of upstream's headers the caller gets its own few", async () => {
-    const planted = { "set-cookie": "a=b", "openai-organization": "org", "x-ratelimit-remaining-tokens": "1" };
+    const planted = {
+      "set-cookie": "a=b",
+      "openai-organization": "org",
+      "x-ratelimit-remaining-tokens": "1",
+    };
     gateway.upstream.behave({ headers: { ...planted, "x-request-id": "req_upstream" } });
     const reply = await gateway.post("/v1/chat/completions", { model: "demo-chat", messages: HELLO });
     expect([...reply.headers.keys()].filter((name) => name in planted)).toEqual([]);
@@ -52,7 +56,12 @@ test("case E51: a key that upstream repeats, a prompt, a token: in no answer, lo
   await gateway.idle();
   const metrics = await call("GET", "/metrics", { authorization: `Bearer ${METRICS_KEY}` });
   const lists = [await admin("GET", "/credentials"), await admin("GET", "/journal?limit=1000")];
-  const said = [await repeated.text(), await refused.text(), metrics.body, ...lists.map(({ body }) => JSON.stringify(body))];
+  const said = [
+    await repeated.text(),
+    await refused.text(),
+    metrics.body,
+    ...lists.map(({ body }) => JSON.stringify(body)),
+  ];
   const all = [...said, ...logs().map(({ message }) => message)].join("\n");
   expect(all).not.toContain("sk-demo-key_01");
   expect(all).not.toContain(gateway.token);
@@ -63,15 +72,20 @@ test("case E52: a guessed call or hold of another tenant tells nothing", async (
   await gateway.post("/v1/chat/completions", { model: "demo-chat", messages: HELLO });
   const [end] = await gateway.ends(1);
   const hold = (tenant: string) =>
-    call("GET", `/api/internal/holds/${end?.hold}?tenant=${tenant}`, { "x-internal-key": "test-internal-key" });
+    call("GET", `/api/internal/holds/${end?.hold}?tenant=${tenant}`, {
+      "x-internal-key": "test-internal-key",
+    });
   await admin("POST", "/tenants", { tenant: "globex" });
   expect([(await hold("acme")).status, (await hold("globex")).status]).toEqual([200, 404]);
 });
 
 test("case E53: junk names of models make no series and no broken line", async () => {
-  for (let i = 0; i < 40; i++) await gateway.post("/v1/chat/completions", { model: `junk-${i}"\\`, messages: HELLO });
+  for (let i = 0; i < 40; i++)
+    await gateway.post("/v1/chat/completions", { model: `junk-${i}"\\`, messages: HELLO });
   for (const model of ["x".repeat(10_000), "a\nb", "x');alert(1)//"])
-    expect((await gateway.post("/v1/chat/completions", { model, messages: HELLO })).status).toBeGreaterThanOrEqual(400);
+    expect(
+      (await gateway.post("/v1/chat/completions", { model, messages: HELLO })).status,
+    ).toBeGreaterThanOrEqual(400);
   const { body } = await call("GET", "/metrics", { authorization: `Bearer ${METRICS_KEY}` });
   expect(body).not.toContain("junk");
   for (const line of body.trim().split("\n")) expect(line).toMatch(/^(# (HELP|TYPE) .+|\w+(\{.*\})? \d+)$/);
@@ -82,7 +96,13 @@ test("an agent's request arrives byte for byte, but for the model's name", async
     model: "demo-claude",
     max_tokens: 1_024,
     system: [{ type: "text", text: "You bake. ".repeat(500), cache_control: { type: "ephemeral" } }],
-    tools: [{ name: "oven", description: "é 北", input_schema: { type: "object", properties: { c: { type: "integer" } } } }],
+    tools: [
+      {
+        name: "oven",
+        description: "é 北",
+        input_schema: { type: "object", properties: { c: { type: "integer" } } },
+      },
+    ],
     messages: [
       { role: "user", content: [{ type: "text", text: "Bake" }] },
       { role: "assistant", content: [{ type: "tool_use", id: "toolu_1", name: "oven", input: { c: 220 } }] },
@@ -102,7 +122,9 @@ test("one credential for one conversation", async () => {
   for (const key of ["key_02", "key_03", "key_04"]) await gateway.addKey(key);
   for (let i = 0; i < 6; i++) {
     const headers = { "x-qm-affinity": "conversation-7" };
-    await (await gateway.post("/v1/chat/completions", { model: "demo-chat", messages: HELLO }, headers)).text();
+    await (
+      await gateway.post("/v1/chat/completions", { model: "demo-chat", messages: HELLO }, headers)
+    ).text();
   }
   const keys = new Set(gateway.upstream.calls.map(({ headers }) => headers.authorization));
   expect(keys.size).toBe(1);
