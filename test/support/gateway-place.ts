@@ -29,7 +29,7 @@ export async function arrange(worker_url: string, upstream_url: string): Promise
   // An open breaker would answer nearly all calls by itself.
   const closed = {
     breaker: { mode: "closed" },
-    cooldowns: { error_ms: 50, error_max_ms: 200, rate_limit_min_ms: 50 },
+    cooldowns: { errors_from: 1000, error_ms: 50, error_max_ms: 200, rate_limit_min_ms: 50 },
   };
   await post("/pools/demo/default", closed, "PATCH");
   for (const model of ["demo-chat", "demo-claude"])
