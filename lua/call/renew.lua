@@ -38,13 +38,8 @@ if reason ~= "held" then
   end
   return reply("lease_lost", reason)
 end
-if more > 0 then
-  local refusal = plan_drawer(t, more) or plan_funds(t, hold.funding, more)
-  if refusal then
-    count_refusal(t, tenant_key)
-    return refusal
-  end
-end
+local refusal = plan_growth(t, tenant_key, hold, more)
+if refusal then return refusal end
 hold.amount, hold.accrued = hold.amount + more, math.max(hold.accrued, accrued)
 lease.expires_at_ms = math.max(lease.expires_at_ms, math.min(now + lease_ms, lease.max_expires_at_ms))
 hold.expires_at_ms = math.max(hold.expires_at_ms, now + lease_ms)

@@ -19,3 +19,11 @@ local function plan_funds(t, funding, amount)
   local scope = t.account.available > 0 and "sub_account" or "account"
   return reply("exhausted", scope, amount, amount - missing)
 end
+
+-- An open hold grows by `more`: nil, or a refusal, which is counted. It is a reserve in all but name.
+local function plan_growth(t, tenant_key, hold, more)
+  if more == 0 then return nil end
+  local refusal = plan_drawer(t, more) or plan_funds(t, hold.funding, more)
+  if refusal then count_refusal(t, tenant_key) end
+  return refusal
+end

@@ -21,13 +21,8 @@ if not t then return missing end
 if hold.state ~= "open" then return reply("closed", hold.state, hold.charged) end
 
 local more = math.max(0, amount - hold.amount)
-if more > 0 then
-  local refusal = plan_drawer(t, more) or plan_funds(t, hold.funding, more)
-  if refusal then
-    count_refusal(t, tenant_key)
-    return refusal
-  end
-end
+local refusal = plan_growth(t, tenant_key, hold, more)
+if refusal then return refusal end
 hold.amount, hold.accrued = hold.amount + more, math.max(hold.accrued, accrued)
 hold.expires_at_ms = math.max(hold.expires_at_ms, now + ttl_ms)
 local text, fields = encode_hold(hold), tenant_fields(t)
