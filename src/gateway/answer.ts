@@ -12,11 +12,21 @@ import type { Dialect } from "./meter/dialect.ts";
 
 type Problem = Omit<GatewayError, "request_id">;
 
+/** The request's id, under our name and under the one that the dialect's SDKs read. */
+const idHeaders = ({ var: { requestId } }: Context<App>, dialect: Dialect): [name: string, id: string][] => [
+  ["x-qm-request-id", requestId],
+  ["x-request-id", requestId],
+  ...(dialect === "anthropic_messages" ? [["request-id", requestId] as [string, string]] : []),
+];
+
 /** An error of our own; its code goes into the log and the metrics. */
 export function problem(c: Context<App>, dialect: Dialect, error: Problem): Response {
   const { status, headers, body } = dialectError(dialect, { ...error, request_id: c.var.requestId });
   c.set("code", error.code);
-  return new Response(body, { status, headers: { ...headers, "x-qm-request-id": c.var.requestId } });
+  return new Response(body, {
+    status,
+    headers: { ...headers, ...Object.fromEntries(idHeaders(c, dialect)) },
+  });
 }
 
 const SCOPES = {
@@ -51,12 +61,19 @@ function ofTenant(refusal: CallRefusal): Problem {
 
 export const NO_TOKEN = "no such token";
 
+/** A unit that is in use may come back at any moment: its term's end, minutes away, is the latest of them. */
+const BUSY_MS = 5_000;
+
 function ofPools(refusal: Exclude<Refusal<CallRefusal>, { kind: "refused" }>): Problem {
   switch (refusal.kind) {
     case "no_capacity": {
       const reasons = Object.entries(refusal.reasons).map(([reason, count]) => `${reason} ${count}`);
       const message = `no capacity: ${reasons.join(", ") || "nothing serves the model"}`;
-      return { code: "no_capacity", message, retry_after_seconds: retrySeconds(refusal.due_in_ms) };
+      const due_in_ms =
+        refusal.reasons.full || refusal.reasons.reserved
+          ? Math.min(refusal.due_in_ms, BUSY_MS)
+          : refusal.due_in_ms;
+      return { code: "no_capacity", message, retry_after_seconds: retrySeconds(due_in_ms) };
     }
     case "breaker_open":
       return {
@@ -85,7 +102,7 @@ function ofUpstream(c: Context<App>, dialect: Dialect, failure: Failure, final: 
   if (final && why === "answer" && verdict.outcome === "client_error" && status !== 401 && body !== "") {
     c.set("code", "upstream_error");
     const own = callerHeaders(headers);
-    own.set("x-qm-request-id", c.var.requestId);
+    for (const [name, id] of idHeaders(c, dialect)) own.set(name, id);
     return new Response(redacted(body, secret), { status, headers: own });
   }
   if (why === "timeout")
@@ -103,7 +120,7 @@ export function answer(c: Context<App>, dialect: Dialect, served: Served, shows_
   switch (served.kind) {
     case "relayed": {
       const headers = callerHeaders(served.response.headers);
-      headers.set("x-qm-request-id", c.var.requestId);
+      for (const [name, id] of idHeaders(c, dialect)) headers.set(name, id);
       if (shows_key) headers.set("x-qm-key-id", served.admission.lease.grant.credential);
       return new Response(served.relay.body, { status: served.response.status, headers });
     }

@@ -5,7 +5,7 @@ import { bodyLimit } from "hono/body-limit";
 import { admits } from "../authority.ts";
 import { resolve } from "../catalog/catalog.ts";
 import type { App } from "../deps.ts";
-import { router } from "../http.ts";
+import { onError, router } from "../http.ts";
 import { mint } from "../ids.ts";
 import { log } from "../log.ts";
 import { StoreUnavailable } from "../store.ts";
@@ -21,13 +21,16 @@ import type { UpstreamPath } from "./upstream-url.ts";
 const RETRY_SECONDS = 1;
 
 /** Outages and bugs in the dialect's shape; nothing of an error's own text goes to the caller. */
-function failed(c: Context<App>, dialect: Dialect, error: unknown): Response {
+async function failed(c: Context<App>, dialect: Dialect, error: unknown): Promise<Response> {
   if (error instanceof RangeError)
     return problem(c, dialect, {
       code: "invalid_request",
       message: "the call could cost more than can be counted",
     });
-  if (!(error instanceof StoreUnavailable)) throw error;
+  if (!(error instanceof StoreUnavailable)) {
+    await onError(error as Error, c); // for its line in the log
+    return problem(c, dialect, { code: "internal_error", message: "an internal error" });
+  }
   const { reason, maybe_applied } = error;
   c.var.deps.metrics.count("qm_store_unavailable_total", { reason });
   log("error", "store_unavailable", { request_id: c.var.requestId, reason, maybe_applied });
@@ -125,8 +128,14 @@ gateway.get("/v1/models", async (c) => {
     const { deps } = c.var;
     const caller = await deps.callers.get(deps, tokenOf(c.req.raw.headers), true);
     if (!caller) return problem(c, "openai_chat", { code: "unauthenticated", message: NO_TOKEN });
-    return c.json(modelsOf(await deps.catalogs.get(deps)));
+    const headers = { "x-qm-request-id": c.var.requestId };
+    return c.json(modelsOf(await deps.catalogs.get(deps)), 200, headers);
   } catch (error) {
     return failed(c, "openai_chat", error);
   }
+});
+
+gateway.all("/v1/*", (c) => {
+  const dialect = c.req.header("anthropic-version") ? "anthropic_messages" : "openai_chat";
+  return problem(c, dialect, { code: "not_found", message: "no such route" });
 });
